@@ -1,0 +1,58 @@
+#include "bnsweep/base/mem.h"
+
+#include "bnsweep/base/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+bool mem_multiply(size_t *product, size_t factor)
+{
+    size_t result;
+    if (__builtin_mul_overflow(*product, factor, &result))
+        return false;
+    *product = result;
+    return true;
+}
+
+void *mem_array(size_t count, size_t size)
+{
+    size_t bytes = count, padded;
+    if (!mem_multiply(&bytes, size) || __builtin_add_overflow(bytes, ALIGNMENT, &padded)) {
+        status_fail(STATUS_NOMEM, "an array of %zu elements of %zu bytes is too large", count, size);
+        return NULL;
+    }
+    padded -= padded % ALIGNMENT;
+    void *pointer = aligned_alloc(ALIGNMENT, padded);
+    if (!pointer) {
+        status_fail(STATUS_NOMEM, "out of memory: could not get %zu bytes", padded);
+        return NULL;
+    }
+    return memset(pointer, 0, padded);
+}
+
+void *mem_grow(void *old, size_t old_count, size_t count, size_t size)
+{
+    void *grown = mem_array(count, size);
+    if (!grown)
+        return NULL;
+    if (old)
+        memcpy(grown, old, (old_count < count ? old_count : count) * size);
+    mem_free(old);
+    return grown;
+}
+
+char *mem_text(const char *text)
+{
+    size_t length = strlen(text);
+    char *copy = mem_array(length + 1, 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+void mem_free(void *pointer)
+{
+    free(pointer);
+}
