@@ -1,0 +1,43 @@
+/* One training pass: forward in training mode over a batch, keeping what backward needs; then backward.
+ * Running statistics are read where renormalisation and held layers need them, and never written: see running_update. */
+#ifndef BNSWEEP_CORE_PASS_H
+#define BNSWEEP_CORE_PASS_H
+
+#include "bnsweep/base/arena.h"
+#include "bnsweep/base/status.h"
+#include "bnsweep/core/moments.h"
+#include "bnsweep/core/net.h"
+#include "bnsweep/core/running.h"
+
+#include <stdint.h>
+
+/* The buffers of a pass over n images; all owned by the arena. */
+struct pass {
+    const struct net *net; /* not owned */
+    size_t n;
+    real *x;          /* [n][h][w][c]: the caller fills it */
+    int32_t *labels;  /* [n]: the caller fills it */
+    struct pass_block {
+        real *z, *a, *out;           /* convolution [n][h][w][cout]; after norm and ReLU; after the pool (a where there is none) */
+        double *group_mean, *group_invstd; /* [n][groups], group and layer norm only */
+        struct moments moments;      /* batch and batchrenorm only, as the transform */
+        struct batchnorm_transform transform; /* this block's part of the whole one */
+    } block[NET_MAX_BLOCKS];
+    struct running_batch batch;      /* the batch's statistics, after a forward pass */
+    struct batchnorm_transform transform;
+    real *features, *logits, *dlogits, *dfeatures;
+    real *gradient[2]; /* of activations, [n][largest h w c] */
+    real *workspace;   /* the engine's */
+};
+
+/* Make buffers for n images. STATUS_NOMEM, STATUS_SHAPE where sizes overflow. */
+enum status pass_create(struct pass *pass, const struct net *net, size_t n, struct arena *arena);
+
+/* Run pass->x and pass->labels forward through weights[net->size]; *loss = mean cross-entropy in nats (not finite where training
+ * has diverged). Leaves the batch's statistics in pass->batch. STATUS_SHAPE for one value a channel in a batch norm. */
+enum status pass_forward(struct pass *pass, const struct running_mode *mode, const real *weights, double *loss);
+
+/* Overwrite gradient[net->size] with the gradient of the mean loss; after pass_forward with the same weights. */
+void pass_backward(struct pass *pass, const real *weights, real *gradient);
+
+#endif
