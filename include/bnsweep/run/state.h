@@ -1,0 +1,19 @@
+/* The whole state of a trajectory in one file, so that a run that was stopped goes on with the same bits.
+ * Data are not in it: they derive from the step. The bytes are the machine's own (little-endian, checked). */
+#ifndef BNSWEEP_RUN_STATE_H
+#define BNSWEEP_RUN_STATE_H
+
+#include "bnsweep/base/hash.h"
+#include "bnsweep/base/status.h"
+#include "bnsweep/run/trajectory.h"
+
+/* Write the state to `path` through a temporary file beside it, fsync and rename: `path` is at every moment absent or whole.
+ * `key` says which trajectory it is. STATUS_IO naming the file and the reason (the temporary is removed), STATUS_NOMEM. */
+enum status state_save(const struct trajectory *trajectory, const char *path, struct hash key);
+
+/* Take the state from `path` into a trajectory just created from the same configuration. Nothing is taken unless all is well.
+ * STATUS_IO where it cannot be read; STATUS_CORRUPT where it is damaged; STATUS_VERSION where it belongs to another trajectory
+ * or was written by another version; STATUS_NOMEM. */
+enum status state_load(struct trajectory *trajectory, const char *path, struct hash key);
+
+#endif
