@@ -126,13 +126,20 @@ static enum status sync_folder(const char *path)
     return failed ? io_error("sync the folder of", path) : STATUS_OK;
 }
 
-enum status state_save(const struct trajectory *trajectory, const char *path, struct hash key)
+static enum status temporary_of(const char *path, char out[PATH_MAX])
+{
+    if (snprintf(out, PATH_MAX, "%s.new", path) >= PATH_MAX)
+        return status_fail(STATUS_IO, "the path '%s' is too long", path);
+    return STATUS_OK;
+}
+
+enum status state_prepare(const struct trajectory *trajectory, const char *path, struct hash key)
 {
     char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
-        return status_fail(STATUS_IO, "the path '%s' is too long", path);
     struct pack pack = {0};
-    enum status status = pack_state(trajectory, key, &pack);
+    enum status status = temporary_of(path, temporary);
+    if (!status)
+        status = pack_state(trajectory, key, &pack);
     int file = status ? -1 : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (!status && file < 0)
         status = io_error("write", temporary);
@@ -140,12 +147,27 @@ enum status state_save(const struct trajectory *trajectory, const char *path, st
         status = write_all(file, pack.data, pack.size, temporary);
     if (file >= 0 && close(file) && !status)
         status = io_error("write", temporary);
-    if (!status && rename(temporary, path))
-        status = io_error("rename", temporary);
     if (status && file >= 0)
         unlink(temporary);
     pack_free(&pack);
+    return status;
+}
+
+enum status state_publish(const char *path)
+{
+    char temporary[PATH_MAX];
+    enum status status = temporary_of(path, temporary);
+    if (!status && rename(temporary, path)) {
+        status = io_error("rename", temporary);
+        unlink(temporary);
+    }
     return status ? status : sync_folder(path);
+}
+
+enum status state_save(const struct trajectory *trajectory, const char *path, struct hash key)
+{
+    enum status status = state_prepare(trajectory, path, key);
+    return status ? status : state_publish(path);
 }
 
 static enum status read_file(const char *path, uint8_t **data, size_t *size)

@@ -23,7 +23,7 @@ enum record_kind {
 /* How a unit ended; the store's `status` uses its own numbers (pending, running, ...). */
 enum record_outcome { RECORD_DONE = 0, RECORD_DIVERGED = 1 };
 
-enum { RECORD_APPLIED_SIZE = 4096, RECORD_MAX_VALUES = 1 << 24 };
+enum { RECORD_APPLIED_SIZE = 8192, RECORD_MAX_VALUES = 1 << 24 };
 
 /* One record of one unit. VALUES: all variables of `group` at position `index` (check or sample number, from 0).
  * END: how it ended, the hashes, and the settings read back from the running network and optimizer as "key = value" lines. */

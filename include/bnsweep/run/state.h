@@ -7,8 +7,15 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/run/trajectory.h"
 
-/* Write the state to `path` through a temporary file beside it, fsync and rename: `path` is at every moment absent or whole.
- * `key` says which trajectory it is. STATUS_IO naming the file and the reason (the temporary is removed), STATUS_NOMEM. */
+/* Write the state to a file beside `path` and fsync it; state_publish then gives it its name. Between the two the caller makes
+ * sure that everything sent before is on disk: a state must never be ahead of the records.
+ * `key` says which trajectory it is. STATUS_IO naming the file and the reason (nothing is left behind), STATUS_NOMEM. */
+enum status state_prepare(const struct trajectory *trajectory, const char *path, struct hash key);
+
+/* Rename the prepared file to `path` and fsync the folder: `path` is at every moment absent or whole. STATUS_IO. */
+enum status state_publish(const char *path);
+
+/* Both at once. */
 enum status state_save(const struct trajectory *trajectory, const char *path, struct hash key);
 
 /* Take the state from `path` into a trajectory just created from the same configuration. Nothing is taken unless all is well.

@@ -1,0 +1,29 @@
+/* What rank 0 tells a training process: one trajectory and the units it serves. */
+#ifndef BNSWEEP_RUN_JOB_H
+#define BNSWEEP_RUN_JOB_H
+
+#include "bnsweep/base/hash.h"
+#include "bnsweep/base/pack.h"
+#include "bnsweep/base/status.h"
+#include "bnsweep/run/trajectory.h"
+#include "bnsweep/sweep/settings.h"
+
+enum { JOB_PATH_SIZE = 4096 };
+
+struct job {
+    size_t count;                             /* units, rising BN momenta not required */
+    uint32_t rows[TRAJECTORY_MAX_MOMENTA];    /* of the store */
+    double momenta[TRAJECTORY_MAX_MOMENTA];
+    struct settings settings;                 /* of the first unit; the others differ in bn_momentum alone */
+    struct hash key;                          /* of the trajectory and its momenta: names its saved state */
+    char state[JOB_PATH_SIZE];                /* where its state is saved */
+    double state_every;                       /* seconds between two saved states */
+};
+
+/* Append the job's bytes. STATUS_NOMEM. */
+enum status job_pack(const struct job *job, struct pack *pack);
+
+/* Read a job; STATUS_CORRUPT, or STATUS_INPUT where its settings are not valid. */
+enum status job_unpack(const void *bytes, size_t size, struct job *out);
+
+#endif

@@ -1,0 +1,290 @@
+/* bnsweep run: rank 0 opens the store, hands out what it has not, and writes what comes back; the other ranks train. */
+#include "commands.h"
+#include "launch.h"
+#include "options.h"
+#include "progress.h"
+#include "provenance.h"
+#include "sheet.h"
+
+#include "bnsweep/base/log.h"
+#include "bnsweep/base/mem.h"
+#include "bnsweep/mpi/session.h"
+#include "bnsweep/run/job.h"
+#include "bnsweep/store/writer.h"
+#include "bnsweep/sweep/grouping.h"
+#include "bnsweep/sweep/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct run {
+    /* the command line */
+    const char *store;
+    struct option_sets sets;
+    long jobs;
+    bool retry_failed, no_fuse;
+    double deadline, state_every;
+    /* rank 0's */
+    struct sweep sweep;
+    struct sheet sheet;
+    struct writer *writer;
+    struct writer_unit *units;               /* [sweep.unit_count] where each stands */
+    struct grouping grouping;                /* of what is to be trained */
+    struct manager_trajectory *trajectories; /* [grouping.count] */
+    uint32_t *rows;                          /* [units to be trained], as the groups have them */
+    char states[JOB_PATH_SIZE];              /* folder of the saved states */
+    struct progress progress;
+};
+
+static enum status load(struct run *run, const char *path)
+{
+    enum status status = sweep_load(path, run->sets.text, run->sets.count, &run->sweep);
+    return status ? status : sheet_create(&run->sheet, &run->sweep);
+}
+
+static enum status open_store(struct run *run)
+{
+    char path[JOB_PATH_SIZE];
+    size_t count = run->sweep.unit_count;
+    if (snprintf(path, sizeof path, "%s%s", run->store ? run->store : run->sweep.name, run->store ? "" : ".h5") >= (int)sizeof path)
+        return status_fail(STATUS_INPUT, "the store's path is too long");
+    run->units = mem_array(count, sizeof *run->units);
+    if (!run->units)
+        return STATUS_NOMEM;
+    enum status status = writer_open(path, &run->sheet.layout, &run->sheet.units, run->units, &run->writer);
+    if (status)
+        return status;
+    if (snprintf(run->states, sizeof run->states, "%s.state", writer_path(run->writer)) >= (int)sizeof run->states)
+        return status_fail(STATUS_INPUT, "the store's path is too long");
+    if (mkdir(run->states, 0777) && errno != EEXIST)
+        return status_fail(STATUS_IO, "could not make the folder '%s': %s", run->states, strerror(errno));
+    return STATUS_OK;
+}
+
+static bool to_be_trained(const struct run *run, size_t unit)
+{
+    enum unit_status status = run->units[unit].status;
+    return status == UNIT_PENDING || status == UNIT_RUNNING || (status == UNIT_FAILED && run->retry_failed);
+}
+
+static uint64_t row_of(const struct run *run, size_t unit)
+{
+    return run->units[unit].row;
+}
+
+/* Group what is to be trained into trajectories, longest first. */
+static enum status choose(struct run *run)
+{
+    size_t count = 0, total = run->sweep.unit_count;
+    size_t *chosen = mem_array(total, sizeof *chosen);
+    if (!chosen)
+        return STATUS_NOMEM;
+    for (size_t i = 0; i < total; i++)
+        if (to_be_trained(run, i))
+            chosen[count++] = i;
+    enum status status = grouping_make(&run->sweep, chosen, count, run->no_fuse ? 1 : TRAJECTORY_MAX_MOMENTA, &run->grouping);
+    mem_free(chosen);
+    if (status)
+        return status;
+    run->trajectories = mem_array(run->grouping.count, sizeof *run->trajectories);
+    run->rows = mem_array(count, sizeof *run->rows);
+    return run->trajectories && run->rows ? STATUS_OK : STATUS_NOMEM;
+}
+
+static int compare_rows(const void *a, const void *b, void *run)
+{
+    uint64_t row_a = row_of(run, *(const size_t *)a), row_b = row_of(run, *(const size_t *)b);
+    return row_a < row_b ? -1 : row_a > row_b;
+}
+
+/* Describe the trajectories to the manager: their rows, rising in each. */
+static enum status describe(struct run *run)
+{
+    struct grouping *grouping = &run->grouping;
+    for (size_t t = 0; t < grouping->count; t++) {
+        size_t first = grouping->starts[t], units = grouping->starts[t + 1] - first;
+        struct settings settings;
+        enum status status = sweep_unit(&run->sweep, grouping->units[first], &settings, NULL);
+        if (status)
+            return status;
+        qsort_r(grouping->units + first, units, sizeof *grouping->units, compare_rows, run);
+        uint32_t attempts = 0;
+        for (size_t i = first; i < first + units; i++) {
+            const struct writer_unit *unit = &run->units[grouping->units[i]];
+            attempts = unit->attempts > attempts ? unit->attempts : attempts;
+            run->rows[i] = (uint32_t)unit->row;
+        }
+        run->trajectories[t] = (struct manager_trajectory){grouping_work(&settings), (uint32_t)first, (uint32_t)units, attempts};
+    }
+    return STATUS_OK;
+}
+
+static enum status prepare(struct run *run, const char *path)
+{
+    enum status status = load(run, path);
+    if (!status)
+        status = open_store(run);
+    if (!status)
+        status = choose(run);
+    return status ? status : describe(run);
+}
+
+static enum status give_job(void *context, uint32_t trajectory, uint32_t attempt, struct pack *pack)
+{
+    struct run *run = context;
+    const struct grouping *grouping = &run->grouping;
+    size_t first = grouping->starts[trajectory];
+    struct job job = {.count = grouping->starts[trajectory + 1] - first, .state_every = run->state_every};
+    struct settings settings;
+    char key[HASH_HEX_SIZE];
+    (void)attempt;
+    for (size_t i = 0; i < job.count; i++) {
+        enum status status = sweep_unit(&run->sweep, grouping->units[first + i], i ? &settings : &job.settings, NULL);
+        if (status)
+            return status;
+        job.rows[i] = run->rows[first + i];
+        job.momenta[i] = (i ? &settings : &job.settings)->bn_momentum;
+    }
+    job.key = hash_combine(identity_trajectory(&job.settings), hash_bytes(job.momenta, job.count * sizeof *job.momenta));
+    hash_hex(job.key, key);
+    if (snprintf(job.state, sizeof job.state, "%s/%s", run->states, key) >= (int)sizeof job.state)
+        return status_fail(STATUS_INPUT, "the store's path is too long");
+    return job_pack(&job, pack);
+}
+
+static enum status take_record(void *context, uint32_t row, uint32_t attempt, uint32_t number, const void *bytes, size_t size)
+{
+    return writer_record(((struct run *)context)->writer, row, attempt, number, bytes, size);
+}
+
+static enum status take_unit(void *context, const struct session_unit *unit)
+{
+    static const enum unit_status states[] = {
+        [MANAGER_UNIT_PENDING] = UNIT_PENDING, [MANAGER_UNIT_RUNNING] = UNIT_RUNNING, [MANAGER_UNIT_FAILED] = UNIT_FAILED};
+    struct run *run = context;
+    if (unit->state == MANAGER_UNIT_FAILED)
+        log_write(LOG_WARNING, "unit %u failed: %s", unit->row, unit->reason);
+    return writer_status(run->writer, unit->row, states[unit->state], unit->attempt, unit->host, unit->rank, unit->time, unit->reason);
+}
+
+static enum status commit(void *context)
+{
+    return writer_commit(((struct run *)context)->writer);
+}
+
+static enum status tick(void *context, double now, const struct manager_progress *at)
+{
+    struct run *run = context;
+    bool finished;
+    progress_show(&run->progress, now, at);
+    if (writer_publish_poll(run->writer, &finished))
+        log_write(LOG_WARNING, "%s (nothing is lost; it will be tried again)", status_message());
+    if (!writer_publish_due(run->writer))
+        return STATUS_OK;
+    char store[JOB_PATH_SIZE], name[] = "bnsweep", command[] = "publish";
+    snprintf(store, sizeof store, "%s", writer_path(run->writer));
+    char *const arguments[] = {name, command, store, NULL};
+    return writer_publish_start(run->writer, arguments);
+}
+
+/* End the store's part, keep the first error. */
+static enum status close_store(struct run *run, enum status status)
+{
+    char message[1024], store[JOB_PATH_SIZE] = "";
+    snprintf(message, sizeof message, "%s", status_message());
+    if (!run->writer)
+        return status;
+    snprintf(store, sizeof store, "%s", writer_path(run->writer));
+    enum status closed = writer_close(run->writer);
+    run->writer = NULL;
+    rmdir(run->states); /* stays where states of stopped units are in it */
+    if (status || closed == STATUS_OK)
+        return status ? status_fail(status, "%s", message) : STATUS_OK;
+    return closed;
+}
+
+static enum status manage(struct run *run, struct comm *comm, const struct session_config *base)
+{
+    struct session_config config = *base;
+    struct session_callbacks callbacks = {run, give_job, take_record, take_unit, commit, tick};
+    config.trajectories = run->trajectories;
+    config.trajectory_count = (uint32_t)run->grouping.count;
+    config.rows = run->rows;
+    config.unit_count = (uint32_t)(run->grouping.count ? run->grouping.starts[run->grouping.count] : 0);
+    config.deadline = run->deadline;
+    if (config.unit_count)
+        log_write(LOG_INFO, "%u of %zu units to train in %u trajectories, on %d worker%s; store: %s", config.unit_count,
+                  run->sweep.unit_count, config.trajectory_count, comm_size(comm) > 1 ? comm_size(comm) - 1 : 1,
+                  comm_size(comm) > 2 ? "s" : "", writer_path(run->writer));
+    else
+        log_write(LOG_INFO, "nothing to do: all %zu units are in %s", run->sweep.unit_count, writer_path(run->writer));
+    progress_begin(&run->progress);
+    enum status status = session_run(comm, &config, &callbacks);
+    progress_end(&run->progress);
+    return close_store(run, status);
+}
+
+static void release(struct run *run)
+{
+    sheet_free(&run->sheet);
+    sweep_free(&run->sweep);
+    grouping_free(&run->grouping);
+    mem_free(run->units);
+    mem_free(run->trajectories);
+    mem_free(run->rows);
+}
+
+/* All ranks, after the command line. */
+static enum status run_ranks(struct run *run, const char *path, struct comm *comm)
+{
+    char name[] = "bnsweep", command[] = "train";
+    char *const arguments[] = {name, command, NULL};
+    struct session_config config = {.arguments = arguments, .identity = provenance_identity(), .limits = session_default_limits()};
+    bool manager = comm_rank(comm) == 0;
+    enum status status = comm_check_world(comm);
+    if (!status && manager)
+        status = prepare(run, path);
+    enum status agreed = comm_agree(comm, status);
+    if (agreed)
+        return manager ? close_store(run, agreed) : STATUS_OK; /* rank 0 has said it and decides the exit status */
+    return manager ? manage(run, comm, &config) : session_run(comm, &config, NULL);
+}
+
+enum status cmd_run(int argc, char **argv)
+{
+    struct run run = {.state_every = 60};
+    const struct option_row rows[] = {
+        {"-o", OPTION_TEXT, &run.store, "STORE", "the HDF5 file (default: the sweep's name with .h5, here)"},
+        {"-j", OPTION_COUNT, &run.jobs, "N", "start mpirun with N workers"},
+        {"--set", OPTION_SETS, &run.sets, "KEY=VALUE", "override a setting; may be repeated"},
+        {"--retry-failed", OPTION_FLAG, &run.retry_failed, NULL, "train units again that have failed"},
+        {"--no-fuse", OPTION_FLAG, &run.no_fuse, NULL, "train units apart that differ in BN momentum alone"},
+        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop before this time (seconds since 1970)"},
+        {"--state-every", OPTION_SECONDS, &run.state_every, "SECONDS", "between two saved states of a unit (default 60)"},
+    };
+    struct options options = {
+        .command = "run", .operands = "FILE.ini", .operands_min = 1, .operands_max = 1,
+        .about = "Train what the sweep file asks for and the store has not yet; all measurements go into the store.\n"
+                 "Alone it trains in one worker; with -j N, or under mpirun or srun, rank 0 manages and the others train.\n"
+                 "Stopped by a signal, or killed, it goes on where it was when it is run again.",
+        .rows = rows, .row_count = sizeof rows / sizeof *rows};
+    enum status status = options_read(&options, argc, argv);
+    if (status || options.help)
+        return status;
+    if (run.jobs > 1)
+        return launch_mpirun(run.jobs, argc, argv);
+    struct comm *comm;
+    status = comm_init(&comm);
+    if (status)
+        return status;
+    status = run_ranks(&run, options.operand[0], comm);
+    char message[2048];
+    snprintf(message, sizeof message, "%s", status_message());
+    release(&run);
+    comm_finalize(comm, status_exit_code(status));
+    return status ? status_fail(status, "%s", message) : STATUS_OK;
+}

@@ -1,0 +1,85 @@
+/* bnsweep: dispatches to the subcommands; the only place that decides an exit code. */
+#include "bnsweep/base/status.h"
+#include "commands.h"
+#include "provenance.h"
+
+#include "bnsweep/base/log.h"
+#include "bnsweep/sweep/nearest.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+    const char *name;
+    bool shown;
+    const char *help;
+    enum status (*run)(int argc, char **argv);
+};
+
+enum { HIDDEN = false, SHOWN = true };
+
+static const struct command commands[] = {
+#define X(name, shown, help) {#name, shown, help, cmd_##name},
+    COMMANDS(X)
+#undef X
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: bnsweep COMMAND [options] ...\n\nWhen and why do batch norm's running statistics go stale?\n\ncommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].shown)
+            fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\n`bnsweep COMMAND --help` says more; `bnsweep --version` what this program is made of.\n\n"
+                 "exit status: 0 complete; 1 some units failed, or input or output did; 2 bad usage or configuration;\n"
+                 "3 verification found a difference; 75 stopped before the end, run again to go on; 128+n ended by signal n.\n");
+}
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static const char *nearest_command(const char *text)
+{
+    const char *names[COMMAND_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].shown)
+            names[count++] = commands[i].name;
+    return nearest_name(text, names, count);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return status_exit_code(STATUS_INPUT);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        provenance_print(stdout);
+        return 0;
+    }
+    const struct command *command = find(argv[1]);
+    if (!command) {
+        log_write(LOG_ERROR, "there is no command '%s'; did you mean '%s'? (bnsweep --help lists them)", argv[1], nearest_command(argv[1]));
+        return status_exit_code(STATUS_INPUT);
+    }
+    enum status status = command->run(argc - 1, argv + 1);
+    if (status)
+        log_write(status == STATUS_INCOMPLETE ? LOG_INFO : LOG_ERROR, "%s", status_message());
+    if (fflush(stdout) || ferror(stdout)) {
+        log_write(LOG_ERROR, "could not write to standard output");
+        return status_exit_code(STATUS_IO);
+    }
+    return status_exit_code(status);
+}

@@ -1,0 +1,195 @@
+#include "sheet.h"
+
+#include "provenance.h"
+
+#include "bnsweep/measure/plan.h"
+#include "bnsweep/run/configure.h"
+#include "bnsweep/sweep/identity.h"
+#include "bnsweep/sweep/settings_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FIXED_ATTRIBUTES = 3, SWEEP_ATTRIBUTES = 2, LAYER_NAME_SIZE = 16 };
+
+/* The type of a setting's column. Whole numbers that not every unit reads are reals, NaN where they are not read. */
+static enum layout_type column_type(const struct setting *setting)
+{
+    if (setting->type == SETTINGS_TYPE_INT && setting->condition == SETTINGS_CONDITION_ALWAYS)
+        return LAYOUT_INTEGER;
+    return setting->type == SETTINGS_TYPE_INT || setting->type == SETTINGS_TYPE_REAL ? LAYOUT_REAL : LAYOUT_TEXT;
+}
+
+/* The setting behind each column: all but the sweep's name, which is an attribute. */
+static int column_key(size_t column)
+{
+    _Static_assert(SETTING_name == 0, "the name is the table's first row");
+    return (int)column + 1;
+}
+
+static enum status create_columns(struct sheet *sheet)
+{
+    struct layout_column *columns = arena_array(&sheet->arena, SETTINGS_COUNT - 1, sizeof *columns);
+    if (!columns)
+        return STATUS_NOMEM;
+    for (size_t i = 0; i < SETTINGS_COUNT - 1; i++) {
+        const struct setting *setting = &settings_table[column_key(i)];
+        columns[i] = (struct layout_column){setting->key, column_type(setting), "", setting->help};
+    }
+    sheet->layout.columns = columns;
+    sheet->layout.column_count = SETTINGS_COUNT - 1;
+    return STATUS_OK;
+}
+
+/* The lines of settings_text_write that belong to [measure], or the one of `channels`: what every unit of a store has in common. */
+static char *common_text(struct sheet *sheet, const struct settings *settings, bool measure)
+{
+    char *out = arena_array(&sheet->arena, SETTINGS_TEXT_SIZE, 1), value[SETTINGS_VALUE_SIZE];
+    size_t at = 0;
+    for (int key = 0; out && key < SETTINGS_COUNT; key++) {
+        bool wanted = measure ? settings_table[key].section == SETTINGS_SECTION_MEASURE : key == SETTING_channels;
+        if (!wanted || !settings_relevant(settings, key))
+            continue;
+        settings_text_format(settings, key, value);
+        at += (size_t)snprintf(out + at, SETTINGS_TEXT_SIZE - at, "%s = %s\n", settings_table[key].key, value);
+    }
+    return out;
+}
+
+static enum status create_attributes(struct sheet *sheet, const struct settings *settings)
+{
+    size_t rows, at = 0;
+    const struct provenance_row *provenance = provenance_rows(&rows);
+    struct layout_attribute *attributes = arena_array(&sheet->arena, rows + FIXED_ATTRIBUTES + SWEEP_ATTRIBUTES, sizeof *attributes);
+    char *measure = common_text(sheet, settings, true), *network = common_text(sheet, settings, false);
+    if (!attributes || !measure || !network)
+        return STATUS_NOMEM;
+    attributes[at++] = (struct layout_attribute){"sweep", sheet->sweep->name, true};
+    attributes[at++] = (struct layout_attribute){"measure", measure, true};
+    attributes[at++] = (struct layout_attribute){"network", network, true};
+    attributes[at++] = (struct layout_attribute){"ini", sheet->sweep->text, false};
+    attributes[at++] = (struct layout_attribute){"resolved", sheet->sweep->resolved, false};
+    for (size_t i = 0; i < rows; i++)
+        attributes[at++] = (struct layout_attribute){provenance[i].name, provenance[i].text, false};
+    sheet->layout.attributes = attributes;
+    sheet->layout.attribute_count = at;
+    return STATUS_OK;
+}
+
+static int64_t *integers(struct sheet *sheet, size_t count)
+{
+    return arena_array(&sheet->arena, count, sizeof(int64_t));
+}
+
+static enum status create_channels(struct sheet *sheet, const struct settings *settings)
+{
+    struct layout *layout = &sheet->layout;
+    int64_t *layer = integers(sheet, layout->extent.channels), *index = integers(sheet, layout->extent.channels);
+    const char **names = arena_array(&sheet->arena, layout->extent.layers, sizeof *names);
+    char *text = arena_array(&sheet->arena, layout->extent.layers, LAYER_NAME_SIZE);
+    if (!layer || !index || !names || !text)
+        return STATUS_NOMEM;
+    size_t at = 0;
+    for (size_t i = 0; i < layout->extent.layers; i++) {
+        names[i] = text + i * LAYER_NAME_SIZE;
+        snprintf(text + i * LAYER_NAME_SIZE, LAYER_NAME_SIZE, "conv%zu", i + 1);
+        for (int64_t c = 0; c < settings->channels.values[i]; c++, at++) {
+            layer[at] = (int64_t)i + 1;
+            index[at] = c;
+        }
+    }
+    layout->channel_layer = layer;
+    layout->channel_index = index;
+    layout->layers = names;
+    return STATUS_OK;
+}
+
+static enum status create_coordinates(struct sheet *sheet, const struct plan *plan)
+{
+    struct layout *layout = &sheet->layout;
+    const struct variables_extent *extent = &layout->extent;
+    int64_t *checks = integers(sheet, extent->checks), *samples = integers(sheet, extent->samples);
+    int64_t *reests = integers(sheet, extent->reests), *ks = integers(sheet, extent->ks);
+    double *emas = arena_array(&sheet->arena, extent->emas, sizeof *emas);
+    if (!checks || !samples || !reests || !ks || !emas)
+        return STATUS_NOMEM;
+    for (size_t i = 0; i < extent->checks; i++)
+        checks[i] = (int64_t)plan_check_step(plan, i);
+    for (size_t i = 0; i < extent->samples; i++)
+        samples[i] = (int64_t)plan_sample_step(plan, i);
+    for (size_t i = 0; i < extent->reests; i++)
+        reests[i] = (int64_t)plan->reest_batches[i];
+    for (size_t i = 0; i < extent->ks; i++)
+        ks[i] = (int64_t)plan_k(extent->channels, i);
+    for (size_t i = 0; i < extent->emas; i++)
+        emas[i] = plan->ema_decays[i];
+    layout->checks = checks;
+    layout->samples = samples;
+    layout->reests = reests;
+    layout->ks = ks;
+    layout->emas = emas;
+    layout->orders = plan_order_names;
+    return STATUS_OK;
+}
+
+/* writer_units' describe: the texts of one unit. Settings that are not read are empty, numbers among them NaN. */
+static enum status describe(void *context, size_t unit, size_t column, char *text, size_t capacity)
+{
+    struct sheet *sheet = context;
+    char value[SETTINGS_VALUE_SIZE] = "";
+    if (unit != sheet->described) {
+        enum status status = sweep_unit(sheet->sweep, unit, &sheet->settings, &sheet->arm);
+        if (status)
+            return status;
+        sheet->described = unit;
+    }
+    if (column == WRITER_ARM)
+        snprintf(value, sizeof value, "%s", sheet->arm);
+    else if (settings_relevant(&sheet->settings, column_key(column)))
+        settings_text_format(&sheet->settings, column_key(column), value);
+    else if (column_type(&settings_table[column_key(column)]) == LAYOUT_REAL)
+        snprintf(value, sizeof value, "nan");
+    if (snprintf(text, capacity, "%s", value) >= (int)capacity)
+        return status_fail(STATUS_INPUT, "the value of '%s' is too long", settings_table[column_key(column)].key);
+    return STATUS_OK;
+}
+
+/* Fill the identities, and give the settings of the unit with the most steps, whose axes hold those of all others. */
+static enum status survey(struct sheet *sheet, struct settings *longest)
+{
+    struct settings settings;
+    for (size_t i = 0; i < sheet->sweep->unit_count; i++) {
+        enum status status = sweep_unit(sheet->sweep, i, &settings, NULL);
+        if (status)
+            return status;
+        sheet->identities[i] = identity_of(&settings);
+        if (i == 0 || settings.steps > longest->steps)
+            *longest = settings;
+    }
+    return STATUS_OK;
+}
+
+enum status sheet_create(struct sheet *sheet, const struct sweep *sweep)
+{
+    struct settings longest = {0};
+    sheet->sweep = sweep;
+    sheet->described = sweep->unit_count;
+    sheet->identities = arena_array(&sheet->arena, sweep->unit_count, sizeof *sheet->identities);
+    enum status status = sheet->identities ? survey(sheet, &longest) : STATUS_NOMEM;
+    if (status)
+        return status;
+    struct plan plan = configure_plan(&longest);
+    sheet->layout.extent = configure_extent(&longest);
+    sheet->units = (struct writer_units){sweep->unit_count, sheet->identities, describe, sheet};
+    status = create_columns(sheet);
+    if (!status)
+        status = create_attributes(sheet, &longest);
+    if (!status)
+        status = create_channels(sheet, &longest);
+    return status ? status : create_coordinates(sheet, &plan);
+}
+
+void sheet_free(struct sheet *sheet)
+{
+    arena_free(&sheet->arena);
+}

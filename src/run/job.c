@@ -1,0 +1,41 @@
+#include "bnsweep/run/job.h"
+
+#include "bnsweep/sweep/settings_text.h"
+
+enum status job_pack(const struct job *job, struct pack *pack)
+{
+    char text[SETTINGS_TEXT_SIZE];
+    settings_text_write(&job->settings, text);
+    pack_u32(pack, (uint32_t)job->count);
+    for (size_t i = 0; i < job->count; i++) {
+        pack_u32(pack, job->rows[i]);
+        pack_f64(pack, job->momenta[i]);
+    }
+    pack_u64(pack, job->key.high);
+    pack_u64(pack, job->key.low);
+    pack_text(pack, text);
+    pack_text(pack, job->state);
+    pack_f64(pack, job->state_every);
+    return pack->failed ? status_fail(STATUS_NOMEM, "out of memory for a job") : STATUS_OK;
+}
+
+enum status job_unpack(const void *bytes, size_t size, struct job *out)
+{
+    struct unpack unpack = {.data = bytes, .size = size};
+    char text[SETTINGS_TEXT_SIZE];
+    *out = (struct job){.count = unpack_u32(&unpack)};
+    if (out->count < 1 || out->count > TRAJECTORY_MAX_MOMENTA)
+        return status_fail(STATUS_CORRUPT, "a job of %zu units; from 1 to %d are possible", out->count, TRAJECTORY_MAX_MOMENTA);
+    for (size_t i = 0; i < out->count; i++) {
+        out->rows[i] = unpack_u32(&unpack);
+        out->momenta[i] = unpack_f64(&unpack);
+    }
+    out->key.high = unpack_u64(&unpack);
+    out->key.low = unpack_u64(&unpack);
+    unpack_text(&unpack, text, sizeof text);
+    unpack_text(&unpack, out->state, sizeof out->state);
+    out->state_every = unpack_f64(&unpack);
+    if (unpack.failed || unpack.at != unpack.size)
+        return status_fail(STATUS_CORRUPT, "a job of %zu bytes is damaged", size);
+    return status_context(settings_text_read(text, &out->settings), "job");
+}

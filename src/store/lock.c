@@ -1,0 +1,81 @@
+#include "bnsweep/store/lock.h"
+
+#include "paths_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOTE_SIZE = 512 };
+
+static bool is_inherited(const char *path)
+{
+    struct stat file, descriptor;
+    return fstat(LOCK_INHERITED_FD, &descriptor) == 0 && stat(path, &file) == 0 && file.st_dev == descriptor.st_dev &&
+           file.st_ino == descriptor.st_ino && flock(LOCK_INHERITED_FD, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void write_note(int fd)
+{
+    char note[NOTE_SIZE], host[256] = "", when[32];
+    struct tm utc;
+    time_t now = time(NULL);
+    const char *job = getenv("SLURM_JOB_ID");
+    gethostname(host, sizeof host - 1);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    int size = snprintf(note, sizeof note, "host %s, process %ld%s%s, since %s\n", host, (long)getpid(),
+                        job ? ", job " : "", job ? job : "", when);
+    /* The note is a help only: that it could not be written is no reason not to work. */
+    if (ftruncate(fd, 0) == 0 && pwrite(fd, note, (size_t)size, 0) != size)
+        (void)!ftruncate(fd, 0);
+}
+
+static enum status fail_taken(int fd, const char *store)
+{
+    char note[NOTE_SIZE];
+    ssize_t size = pread(fd, note, sizeof note - 1, 0);
+    note[size > 0 ? size : 0] = '\0';
+    note[strcspn(note, "\n")] = '\0';
+    return status_fail(STATUS_LOCKED, "%s is being written by another run (%s); wait for it or stop it", store,
+                       *note ? note : "which left no note");
+}
+
+enum status lock_take(const char *store, struct lock *out)
+{
+    char path[PATH_MAX];
+    out->fd = -1;
+    enum status status = paths_beside(store, ".lock", path);
+    if (status)
+        return status;
+    if (is_inherited(path)) {
+        out->fd = LOCK_INHERITED_FD;
+        return STATUS_OK;
+    }
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return status_fail(STATUS_IO, "cannot open the lock %s: %s", path, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB)) {
+        status = errno == EWOULDBLOCK ? fail_taken(fd, store)
+                                      : status_fail(STATUS_IO, "cannot lock %s: %s", path, strerror(errno));
+        close(fd);
+        return status;
+    }
+    write_note(fd);
+    out->fd = fd;
+    return STATUS_OK;
+}
+
+void lock_release(struct lock *lock)
+{
+    if (lock->fd >= 0)
+        close(lock->fd);
+    lock->fd = -1;
+}

@@ -1,0 +1,40 @@
+#include "paths_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *paths_folder(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        snprintf(folder, PATH_MAX, ".");
+    else
+        snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return slash ? slash + 1 : path;
+}
+
+enum status paths_resolve(const char *store, char out[PATH_MAX])
+{
+    if (realpath(store, out))
+        return STATUS_OK;
+    if (errno != ENOENT)
+        return status_fail(STATUS_IO, "%s: %s", store, strerror(errno));
+    char given[PATH_MAX], folder[PATH_MAX];
+    const char *name = paths_folder(store, given);
+    if (strlen(store) >= PATH_MAX || !*name)
+        return status_fail(STATUS_INPUT, "%s: this is no name for a store", store);
+    if (!realpath(given, folder))
+        return status_fail(STATUS_IO, "%s: the store's folder %s cannot be reached: %s", store, given, strerror(errno));
+    if (snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) >= PATH_MAX)
+        return status_fail(STATUS_INPUT, "%s: the path is too long", store);
+    return STATUS_OK;
+}
+
+enum status paths_beside(const char *store, const char *suffix, char out[PATH_MAX])
+{
+    if (snprintf(out, PATH_MAX, "%s%s", store, suffix) >= PATH_MAX)
+        return status_fail(STATUS_INPUT, "%s%s: the path is too long", store, suffix);
+    return STATUS_OK;
+}

@@ -1,0 +1,19 @@
+/* The names of a store's files. */
+#ifndef BNSWEEP_STORE_PATHS_INTERNAL_H
+#define BNSWEEP_STORE_PATHS_INTERNAL_H
+
+#include "bnsweep/base/status.h"
+
+#include <limits.h>
+
+/* Write the absolute path of `store`, which may not exist yet, with symbolic links resolved: two names of one store then
+ * share its lock and journal. STATUS_IO where its folder cannot be reached. */
+enum status paths_resolve(const char *store, char out[PATH_MAX]);
+
+/* Write `store` + `suffix` (".journal", ".lock"). STATUS_INPUT where that is too long. */
+enum status paths_beside(const char *store, const char *suffix, char out[PATH_MAX]);
+
+/* Split into folder and file name; `folder` receives the folder, the name within `path` is returned. */
+const char *paths_folder(const char *path, char folder[PATH_MAX]);
+
+#endif

@@ -1,0 +1,23 @@
+/* Gathers one unit's records and writes them together: one write a variable and run of neighbouring checks, however many
+ * records they came in. */
+#ifndef BNSWEEP_STORE_VALUES_INTERNAL_H
+#define BNSWEEP_STORE_VALUES_INTERNAL_H
+
+#include "bnsweep/measure/record.h"
+#include "h5_internal.h"
+
+struct values;
+
+/* Open the measured variables of a file. Free with values_close. STATUS_CORRUPT, STATUS_NOMEM. */
+enum status values_open(hid_t file, const struct variables_extent *extent, struct values **out);
+
+/* Remember a record of values that passed apply_check, in place of an earlier one of its group and index. */
+void values_put(struct values *values, const struct record *record);
+
+/* Write all that was put at `row`, and forget it. STATUS_IO. */
+enum status values_write(struct values *values, uint64_t row);
+
+/* NULL is allowed. */
+void values_close(struct values *values);
+
+#endif

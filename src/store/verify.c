@@ -1,0 +1,193 @@
+#include "bnsweep/store/verify.h"
+
+#include "bnsweep/base/mem.h"
+#include "bnsweep/store/reader_unit.h"
+#include "h5_text_internal.h"
+#include "reader_internal.h"
+
+#include <hdf5_hl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { READ_BYTES = 8 << 20, UNIT_ROWS = 4096 };
+
+struct verification {
+    const struct reader *reader;
+    struct verify_report *report;
+    void (*problem)(void *context, const char *text);
+    void *context;
+    enum status status; /* of the verification itself, not of what it finds */
+};
+
+static void find(struct verification *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void find(struct verification *to, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    to->report->problems++;
+    if (to->problem)
+        to->problem(to->context, text);
+}
+
+static herr_t keep_scale(hid_t dataset, unsigned axis, hid_t scale, void *length)
+{
+    hsize_t size[LAYOUT_MAX_RANK];
+    (void)dataset, (void)axis;
+    *(hsize_t *)length = h5_sizes(scale, size) == 1 ? size[0] : 0;
+    return 1;
+}
+
+/* Every axis has a dimension scale of its length. */
+static void verify_axes(struct verification *to, hid_t dataset, const char *name)
+{
+    hsize_t size[LAYOUT_MAX_RANK] = {0}, length;
+    int rank = h5_sizes(dataset, size);
+    if (rank < 1) {
+        find(to, "%s: its rank is not one that a store has", name);
+        return;
+    }
+    if (H5DSis_scale(dataset) > 0)
+        return;
+    for (int axis = 0; axis < rank; axis++) {
+        length = 0;
+        if (H5DSiterate_scales(dataset, (unsigned)axis, NULL, keep_scale, &length) < 0 || length != size[axis])
+            find(to, "%s: its axis %d has length %llu, the dimension there %llu", name, axis, (unsigned long long)size[axis],
+                 (unsigned long long)length);
+    }
+}
+
+/* Read all rows of a number variable; HDF5 checks each chunk's checksum on the way. */
+static enum status read_numbers(struct verification *to, hid_t dataset, const char *name, size_t element, int rank, const hsize_t *size)
+{
+    size_t row = element;
+    struct h5_slab slab = {.rank = rank};
+    for (int i = 1; i < rank; i++) {
+        slab.count[i] = size[i];
+        if (!mem_multiply(&row, size[i]))
+            return status_fail(STATUS_NOMEM, "%s: a row is too large", name);
+    }
+    hsize_t rows = row < READ_BYTES ? READ_BYTES / row : 1;
+    void *buffer = mem_array(rows, row);
+    hid_t type = H5Dget_type(dataset);
+    enum status status = buffer ? STATUS_OK : STATUS_NOMEM;
+    for (hsize_t first = 0; !status && first < size[0]; first += rows) {
+        slab.start[0] = first;
+        slab.count[0] = size[0] - first < rows ? size[0] - first : rows;
+        status = h5_read(dataset, name, type, &slab, buffer);
+        to->report->bytes += row * slab.count[0];
+    }
+    H5Tclose(type);
+    mem_free(buffer);
+    return status;
+}
+
+static enum status read_texts(struct verification *to, hid_t dataset, const char *name, hsize_t rows)
+{
+    char **texts = mem_array(UNIT_ROWS, sizeof *texts);
+    enum status status = texts ? STATUS_OK : STATUS_NOMEM;
+    for (hsize_t first = 0; !status && first < rows; first += UNIT_ROWS) {
+        size_t count = rows - first < UNIT_ROWS ? (size_t)(rows - first) : UNIT_ROWS;
+        status = h5_text_read(dataset, name, first, count, texts);
+        for (size_t i = 0; i < count; i++) {
+            to->report->bytes += texts[i] ? strlen(texts[i]) : 0;
+            mem_free(texts[i]);
+        }
+    }
+    mem_free(texts);
+    return status;
+}
+
+static herr_t verify_variable(hid_t file, const char *name, const H5L_info_t *info, void *context)
+{
+    struct verification *to = context;
+    hsize_t size[LAYOUT_MAX_RANK] = {0};
+    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    (void)info;
+    if (dataset < 0) {
+        find(to, "%s: cannot be opened", name);
+        return 0;
+    }
+    verify_axes(to, dataset, name);
+    int rank = h5_sizes(dataset, size);
+    hid_t type = H5Dget_type(dataset);
+    enum status status = rank < 1                               ? STATUS_OK
+                         : H5Tget_class(type) == H5T_STRING ? read_texts(to, dataset, name, size[0])
+                                                            : read_numbers(to, dataset, name, H5Tget_size(type), rank, size);
+    if (status == STATUS_NOMEM)
+        to->status = status;
+    else if (status)
+        find(to, "%s: %s", name, status_message());
+    to->report->variables++;
+    H5Tclose(type);
+    H5Dclose(dataset);
+    return to->status ? -1 : 0;
+}
+
+static void verify_unit(struct verification *to, const struct reader_unit *unit)
+{
+    size_t checks = to->reader->schema.extent.checks;
+    to->report->units[unit->status]++;
+    if (unit->status != UNIT_DONE || unit->checks == checks)
+        return;
+    to->report->incomplete_units++;
+    to->report->missing_checks += checks - unit->checks;
+    find(to, "row %llu is done, but has %u of %zu checks", (unsigned long long)unit->row, unit->checks, checks);
+}
+
+static enum status verify_units(struct verification *to)
+{
+    uint64_t rows = to->reader->schema.rows;
+    struct reader_unit *units = mem_array(UNIT_ROWS, sizeof *units);
+    enum status status = units ? STATUS_OK : STATUS_NOMEM;
+    for (uint64_t first = 0; !status && first < rows; first += UNIT_ROWS) {
+        size_t count = rows - first < UNIT_ROWS ? (size_t)(rows - first) : UNIT_ROWS;
+        status = reader_unit_list(to->reader, first, count, units);
+        for (size_t i = 0; !status && i < count; i++)
+            verify_unit(to, &units[i]);
+        reader_unit_free(units, count);
+    }
+    mem_free(units);
+    return status;
+}
+
+static enum status verify_contents(struct verification *to)
+{
+    hsize_t at = 0;
+    const struct reader_journal *journal = &to->report->journal;
+    if (journal->health)
+        find(to, "journal: %s", journal->message);
+    for (int id = 0; id < VARIABLE_COUNT; id++)
+        if (layout_has_variable((enum variable_id)id, &to->reader->schema.extent) &&
+            H5Lexists(to->reader->file, variables_table[id].name, H5P_DEFAULT) <= 0)
+            find(to, "%s: is missing", variables_table[id].name);
+    if (H5Literate(to->reader->file, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, verify_variable, to) < 0)
+        return to->status ? to->status : h5_fail(STATUS_CORRUPT, "cannot list the store's variables");
+    enum status status = verify_units(to);
+    if (status == STATUS_NOMEM)
+        return status;
+    if (status)
+        find(to, "%s", status_message());
+    return STATUS_OK;
+}
+
+enum status verify_store(const char *path, void (*problem)(void *context, const char *text), void *context,
+                         struct verify_report *out)
+{
+    struct reader *reader;
+    *out = (struct verify_report){0};
+    enum status status = reader_open(path, &reader);
+    if (status)
+        return status;
+    struct verification to = {.reader = reader, .report = out, .problem = problem, .context = context};
+    out->rows = reader_rows(reader);
+    out->journal = *reader_journal(reader);
+    status = verify_contents(&to);
+    reader_close(reader);
+    if (!status && out->problems)
+        status = status_fail(STATUS_MISMATCH, "%s: %llu problems found", path, (unsigned long long)out->problems);
+    return status;
+}

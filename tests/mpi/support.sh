@@ -1,0 +1,61 @@
+# For the scripts of this folder: `start RANKS JOBS [LIMIT=VALUE ...]` in the background, `finish` to wait for it.
+set -u
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
+command -v mpirun >/dev/null || { echo "no mpirun"; exit 77; }
+programs=$BNSWEEP_BIN/../tests/mpi
+folder=$(mktemp -d)
+session=
+trap '[ -z "$session" ] || kill -9 $session 2>/dev/null; rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+fail() { echo "FAILED: $*"; [ ! -f log ] || tail -n 20 log; exit 1; }
+
+# The driver's pids, or the training processes' (zombies of a slow init aside): only those that use this test's folder.
+ranks() { living session_driver; }
+children() { living fake_trainer; }
+living() {
+    local pid
+    for pid in $(pgrep -x "$1"); do
+        [ "$(readlink /proc/$pid/cwd)" = "$folder" ] && echo $pid
+    done
+    return 0
+}
+
+start() {
+    local count=$1 jobs=$2 launcher=
+    shift 2
+    [ "$count" = 1 ] || launcher="mpirun --oversubscribe --bind-to none -n $count"
+    timeout 120 $launcher "$programs/session_driver" "$programs/fake_trainer" "$jobs" sink "$@" >log 2>&1 &
+    session=$!
+}
+
+# Sets rc; nothing of the sweep may be left behind.
+finish() {
+    wait $session
+    rc=$?
+    session=
+    local i
+    for i in $(seq 50); do
+        [ -z "$(ranks)$(children)" ] && return
+        sleep 0.1
+    done
+    fail "still running: ranks $(ranks), training processes $(children)"
+}
+
+# Wait until a command succeeds, at most 20 s.
+await() {
+    local i
+    for i in $(seq 400); do
+        eval "$1" && return
+        sleep 0.05
+    done
+    fail "waited in vain for: $1"
+}
+
+# The content of a sink: row, bytes and kind of each record, attempts aside.
+content() { awk '$1 == "record" {print $2, $5, $6}' "$1" | sort; }
+ends() { awk '$1 == "record" && $6 == 2 {print $2}' "$1" | sort -n; }
+records() { grep -c ^record sink; }
+expect_rc() { [ "$rc" = "$1" ] || fail "exit status $rc, expected $1 ($2)"; }
+expect_log() { grep -q "$1" log || fail "the output does not say: $1"; }
+expect_unique_ends() { [ -z "$(ends sink | uniq -d)" ] || fail "a unit ended twice"; }

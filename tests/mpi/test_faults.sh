@@ -1,0 +1,74 @@
+#!/bin/bash
+# Whatever a training process does, its trajectory is tried three times and then given up with the reason; the others go on.
+. "$(dirname "$0")/support.sh"
+cat >jobs <<'END'
+2 ok 0 1 5 200 -
+1 segv 1 0 3 20 -
+1 segv 99 0 3 20 -
+1 kill 99 0 3 20 -
+1 exit0 99 0 3 20 -
+1 exit3 99 0 3 20 -
+1 hang 99 0 3 20 -
+1 garbage 99 0 3 20 -
+1 noend 99 0 3 20 -
+1 wrongrow 99 0 3 20 -
+1 env 99 0 3 20 -
+1 descriptors 99 0 3 20 -
+1 ok 0 1 5 200 -
+END
+expect_failure() {
+    grep -q "^unit $1 failed 3 [0-9]* .*$2" sink || fail "unit $1 did not fail with \"$2\": $(grep "^unit $1 failed" sink)"
+}
+for count in 1 2 3 5; do
+    rm -f sink
+    start $count jobs hang_seconds=1
+    finish
+    expect_rc 1 "some failed"
+    expect_failure 3 'killed by signal 11 (Segmentation fault)'
+    expect_failure 4 'killed by signal 9 (Killed): out of memory?'
+    expect_failure 5 'ended without having finished'
+    expect_failure 6 'the data file is gone (exit status 3)'
+    expect_failure 7 'no progress for 1 s'
+    expect_failure 8 'wrote something else than messages'
+    expect_failure 9 'finished without the end of unit 9'
+    expect_failure 10 'only 3 of them were in order'
+    [ "$(grep -c '^unit [0-9]* failed' sink)" = 8 ] || fail "not just these eight failed"
+    [ "$(ends sink | tr '\n' ' ')" = '0 1 2 11 12 13 ' ] || fail "ended: $(ends sink)"
+    expect_log '8 of 13 trajectories failed'
+done
+
+# A process killed from outside is tried again.
+rm -f sink
+echo '1 ok 0 100 15 20 -' >slow
+start 3 slow
+await '[ -f sink ] && [ "$(records)" -ge 2 ]'
+kill -9 $(children)
+finish
+expect_rc 0 "a killed training process"
+expect_log 'attempt 1.*killed by signal 9'
+expect_unique_ends
+[ "$(ends sink)" = 0 ] || fail "the killed one did not end"
+
+# A full disk stops the sweep, with what it took before.
+for count in 1 3; do
+    rm -f sink
+    for i in $(seq 20); do echo "1 ok 0 5 5 20 -"; done >many
+    start $count many full=7 stop_seconds=1
+    finish
+    expect_rc 1 "a full disk"
+    expect_log 'IO: the disk is full'
+    [ "$(records)" = 7 ] || fail "$(records) records, expected 7"
+done
+
+# All ranks run the same program, and one that starts several managers is refused.
+rm -f sink
+start 3 many other=2
+finish
+expect_rc 2 "another program"
+expect_log 'rank 2 on .* runs "another program", rank 0 .* runs "session_driver"'
+export SLURM_NTASKS=4
+start 1 many
+finish
+unset SLURM_NTASKS
+expect_rc 2 "a world of one under Slurm"
+expect_log 'srun --mpi=pmix'
