@@ -71,6 +71,12 @@ void pack_bytes(struct pack *pack, const void *bytes, size_t size)
         memcpy(at, bytes, size);
 }
 
+void pack_hash(struct pack *pack, struct hash hash)
+{
+    pack_u64(pack, hash.high);
+    pack_u64(pack, hash.low);
+}
+
 void pack_text(struct pack *pack, const char *text)
 {
     size_t length = strlen(text);
@@ -92,68 +98,4 @@ void pack_free(struct pack *pack)
 {
     mem_free(pack->data);
     *pack = (struct pack){0};
-}
-
-const uint8_t *unpack_bytes(struct unpack *unpack, size_t size)
-{
-    if (unpack->failed || size > unpack->size - unpack->at) {
-        unpack->failed = true;
-        return NULL;
-    }
-    const uint8_t *at = unpack->data + unpack->at;
-    unpack->at += size;
-    return at;
-}
-
-static uint64_t unpack_little(struct unpack *unpack, unsigned bytes)
-{
-    const uint8_t *at = unpack_bytes(unpack, bytes);
-    uint64_t value = 0;
-    for (unsigned i = 0; at && i < bytes; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
-uint8_t unpack_u8(struct unpack *unpack)
-{
-    return (uint8_t)unpack_little(unpack, 1);
-}
-
-uint32_t unpack_u32(struct unpack *unpack)
-{
-    return (uint32_t)unpack_little(unpack, 4);
-}
-
-uint64_t unpack_u64(struct unpack *unpack)
-{
-    return unpack_little(unpack, 8);
-}
-
-float unpack_f32(struct unpack *unpack)
-{
-    uint32_t bits = unpack_u32(unpack);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-double unpack_f64(struct unpack *unpack)
-{
-    uint64_t bits = unpack_u64(unpack);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-void unpack_text(struct unpack *unpack, char *out, size_t capacity)
-{
-    uint32_t length = unpack_u32(unpack);
-    const uint8_t *bytes = length < capacity ? unpack_bytes(unpack, length) : NULL;
-    if (!bytes || memchr(bytes, 0, length)) {
-        unpack->failed = true;
-        out[0] = 0;
-        return;
-    }
-    memcpy(out, bytes, length);
-    out[length] = 0;
 }

@@ -1,20 +1,9 @@
 #include "bnsweep/measure/record.h"
 
 #include "bnsweep/base/mem.h"
+#include "bnsweep/base/unpack.h"
 
 #include <string.h>
-
-static void pack_hash(struct pack *pack, struct hash hash)
-{
-    pack_u64(pack, hash.high);
-    pack_u64(pack, hash.low);
-}
-
-static struct hash unpack_hash(struct unpack *unpack)
-{
-    uint64_t high = unpack_u64(unpack);
-    return (struct hash){high, unpack_u64(unpack)};
-}
 
 enum status record_pack(const struct record *record, struct pack *pack)
 {

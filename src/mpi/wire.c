@@ -1,6 +1,7 @@
 #include "bnsweep/mpi/wire.h"
 
 #include "bnsweep/base/hash.h"
+#include "bnsweep/base/unpack.h"
 
 #include <string.h>
 

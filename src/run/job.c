@@ -1,5 +1,6 @@
 #include "bnsweep/run/job.h"
 
+#include "bnsweep/base/unpack.h"
 #include "bnsweep/sweep/settings_text.h"
 
 enum status job_pack(const struct job *job, struct pack *pack)
@@ -11,8 +12,7 @@ enum status job_pack(const struct job *job, struct pack *pack)
         pack_u32(pack, job->rows[i]);
         pack_f64(pack, job->momenta[i]);
     }
-    pack_u64(pack, job->key.high);
-    pack_u64(pack, job->key.low);
+    pack_hash(pack, job->key);
     pack_text(pack, text);
     pack_text(pack, job->state);
     pack_f64(pack, job->state_every);
@@ -30,8 +30,7 @@ enum status job_unpack(const void *bytes, size_t size, struct job *out)
         out->rows[i] = unpack_u32(&unpack);
         out->momenta[i] = unpack_f64(&unpack);
     }
-    out->key.high = unpack_u64(&unpack);
-    out->key.low = unpack_u64(&unpack);
+    out->key = unpack_hash(&unpack);
     unpack_text(&unpack, text, sizeof text);
     unpack_text(&unpack, out->state, sizeof out->state);
     out->state_every = unpack_f64(&unpack);

@@ -2,6 +2,7 @@
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/base/pack.h"
+#include "bnsweep/base/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,18 +62,6 @@ static void unpack_array(void *context, void *data, size_t bytes)
     const uint8_t *from = unpack_bytes(context, bytes);
     if (from)
         memcpy(data, from, bytes);
-}
-
-static void pack_hash(struct pack *pack, struct hash hash)
-{
-    pack_u64(pack, hash.high);
-    pack_u64(pack, hash.low);
-}
-
-static struct hash unpack_hash(struct unpack *unpack)
-{
-    uint64_t high = unpack_u64(unpack);
-    return (struct hash){high, unpack_u64(unpack)};
 }
 
 static enum status pack_state(const struct trajectory *t, struct hash key, struct pack *pack)

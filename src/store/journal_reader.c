@@ -1,6 +1,7 @@
 #include "bnsweep/store/journal_reader.h"
 
 #include "bnsweep/base/mem.h"
+#include "bnsweep/base/unpack.h"
 #include "journal_internal.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 1 << 20 };
+/* Read at once: in order, and at single places. */
+enum { WINDOW = 1 << 20, SINGLE = 8 << 10 };
 
 struct journal_reader {
     int fd;
@@ -19,7 +21,7 @@ struct journal_reader {
     uint64_t first, size;    /* of the file when it was opened */
     uint64_t at, expected;   /* offset and sequence number of the next entry */
     uint8_t *window;         /* owned: the bytes from window_at on */
-    size_t window_size, window_capacity;
+    size_t window_size, window_capacity, ahead; /* ahead: how much to read at least, up to the capacity */
     uint64_t window_at;
 };
 
@@ -45,7 +47,7 @@ static enum status look(struct journal_reader *reader, uint64_t offset, size_t s
             reader->window = larger;
             reader->window_capacity = size;
         }
-        ssize_t got = pread(reader->fd, reader->window, reader->window_capacity, (off_t)offset);
+        ssize_t got = pread(reader->fd, reader->window, size > reader->ahead ? size : reader->ahead, (off_t)offset);
         if (got < 0)
             return status_fail(STATUS_IO, "cannot read %s: %s", reader->path, strerror(errno));
         reader->window_at = offset;
@@ -125,7 +127,7 @@ enum status journal_reader_open(const char *path, struct journal_reader **out)
     snprintf(reader->path, sizeof reader->path, "%s", path);
     reader->size = (uint64_t)now.st_size;
     reader->window = window;
-    reader->window_capacity = WINDOW;
+    reader->window_capacity = reader->ahead = WINDOW;
     enum status status = read_header(reader);
     if (status) {
         journal_reader_close(reader);
@@ -223,7 +225,9 @@ enum status journal_reader_at(struct journal_reader *reader, uint64_t offset, st
 {
     struct head head = {0};
     bool valid;
+    reader->ahead = SINGLE;
     enum status status = look_entry(reader, offset, &head, &valid);
+    reader->ahead = WINDOW;
     if (!status && !valid)
         status = status_fail(STATUS_CORRUPT, "%s: no entry at byte %llu", reader->path, (unsigned long long)offset);
     return status ? status : unpack_entry(reader, &head, offset, entry);

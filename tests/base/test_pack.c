@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bnsweep/base/pack.h"
+#include "bnsweep/base/unpack.h"
 
 static void bytes_are_little_endian(void **state)
 {

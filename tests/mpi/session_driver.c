@@ -122,7 +122,8 @@ static void print_cost(const struct driver *driver, double seconds)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     fprintf(stderr, "rank 0: %.2f s, %.3f s of CPU in all, %u units\n", seconds, cpu, driver->units);
 }
 
@@ -140,7 +141,8 @@ int main(int argc, char **argv)
     char *arguments[] = {(char[]){"fake_trainer"}, NULL};
     if (argc < 4 || comm_init(&comm))
         return 99;
-    struct session_config config = {.program = argv[1], .arguments = arguments, .identity = "session_driver", .limits = session_default_limits()};
+    struct session_config config = {.program = argv[1], .arguments = arguments, .identity = "session_driver",
+                                    .limits = session_default_limits()};
     enum status status = comm_check_world(comm);
     for (int i = 4; i < argc && !status; i++)
         if (!set_limit(&config, &driver, comm, argv[i]))

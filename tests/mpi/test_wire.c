@@ -57,7 +57,8 @@ static void layout_is_fixed(void **state)
 {
     (void)state;
     struct pack pack = {0};
-    assert_int_equal(wire_pack(&(struct wire_message){.tag = WIRE_ACK, .trajectory = 1, .attempt = 2, .number = 0x0304}, &pack), STATUS_OK);
+    struct wire_message ack = {.tag = WIRE_ACK, .trajectory = 1, .attempt = 2, .number = 0x0304};
+    assert_int_equal(wire_pack(&ack, &pack), STATUS_OK);
     static const uint8_t start[] = {'b', 'n', 's', 'w', 1, 4, 0, 0, 12, 0, 0, 0};
     static const uint8_t payload[] = {1, 0, 0, 0, 2, 0, 0, 0, 4, 3, 0, 0};
     assert_int_equal(pack.size, 28);

@@ -65,9 +65,10 @@ struct session_callbacks {
 struct session_limits session_default_limits(void);
 
 /* Run the sweep (collective; `callbacks` are used on rank 0 only). Rank 0 returns STATUS_OK, STATUS_FAILED where some trajectories
- * failed for good, STATUS_INCOMPLETE when stopped by a signal, the deadline or the loss of all workers, STATUS_VERSION where the ranks
- * run different programs, or a callback's error. Other ranks return STATUS_OK when rank 0 has ended them, STATUS_INCOMPLETE, or
- * STATUS_IO where rank 0 is silent. Signals stay counted afterwards (signals.h). Where ranks were given up, comm_finalize then ends the job. */
+ * failed for good, STATUS_INCOMPLETE when stopped by a signal, the deadline or the loss of all workers, STATUS_VERSION where the
+ * ranks run different programs, or a callback's error. Other ranks return STATUS_OK when rank 0 has ended them, STATUS_INCOMPLETE,
+ * or STATUS_IO where rank 0 is silent. Signals stay counted afterwards (signals.h). Where ranks were given up, comm_finalize then
+ * ends the job. */
 enum status session_run(struct comm *comm, const struct session_config *config, const struct session_callbacks *callbacks);
 
 #endif
