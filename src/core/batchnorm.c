@@ -68,18 +68,18 @@ void batchnorm_forward(size_t rows, size_t channels, const struct batchnorm_tran
 {
     for (size_t first = 0; first < channels; first += CHANNELS_AT_ONCE) {
         size_t here = channels - first < CHANNELS_AT_ONCE ? channels - first : CHANNELS_AT_ONCE;
-        real mean[CHANNELS_AT_ONCE], scale[CHANNELS_AT_ONCE], shift[CHANNELS_AT_ONCE];
+        double mean[CHANNELS_AT_ONCE], scale[CHANNELS_AT_ONCE], shift[CHANNELS_AT_ONCE]; /* so that y is rounded once */
         for (size_t c = 0; c < here; c++) {
             double g = (double)gamma[first + c];
-            mean[c] = (real)transform->mean[first + c];
-            scale[c] = (real)(g * transform->invstd[first + c] * transform->r[first + c]);
-            shift[c] = (real)((double)beta[first + c] + g * transform->d[first + c]);
+            mean[c] = transform->mean[first + c];
+            scale[c] = g * transform->invstd[first + c] * transform->r[first + c];
+            shift[c] = (double)beta[first + c] + g * transform->d[first + c];
         }
         for (size_t row = 0; row < rows; row++) {
             const real *from = x + row * channels + first;
             real *to = y + row * channels + first;
             for (size_t c = 0; c < here; c++)
-                to[c] = (from[c] - mean[c]) * scale[c] + shift[c];
+                to[c] = (real)(((double)from[c] - mean[c]) * scale[c] + shift[c]);
         }
     }
 }

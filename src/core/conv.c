@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Rows of the patch matrix in one product: large enough for BLAS to run at speed, small enough for the level-2 cache. */
-enum { PATCH_ROWS = 1024 };
+enum { PATCH_ROWS = 256 };
 
 static size_t images_at_once(const struct conv_shape *shape)
 {

@@ -26,11 +26,16 @@ enum status h5_fail(enum status code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    for (char *at = cause; (at = strchr(at, '\n'));) /* some of HDF5's messages have the time in them, with its line end */
+        *at = ' ';
     return status_fail(code, "%s%s%s", text, *cause ? ": " : "", cause);
 }
 
 static hid_t access_list(void)
 {
+    /* First of all calls: HDF5 1.10's clean-up at exit crashes over a file that a full disk kept it from closing. We close
+     * all we open, and need none. */
+    H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_file_locking(list, false, true);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *paths_folder(const char *path, char folder[PATH_MAX])
 {
@@ -37,4 +38,14 @@ enum status paths_beside(const char *store, const char *suffix, char out[PATH_MA
     if (snprintf(out, PATH_MAX, "%s%s", store, suffix) >= PATH_MAX)
         return status_fail(STATUS_INPUT, "%s%s: the path is too long", store, suffix);
     return STATUS_OK;
+}
+
+enum status paths_check_absent(const char *store)
+{
+    char journal[PATH_MAX];
+    enum status status = paths_beside(store, ".journal", journal);
+    if (!status && access(journal, F_OK) == 0)
+        status = status_fail(STATUS_INPUT, "%s is missing, but its journal %s is there; put the store back, or move the journal away",
+                             store, journal);
+    return status;
 }

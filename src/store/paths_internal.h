@@ -13,6 +13,9 @@ enum status paths_resolve(const char *store, char out[PATH_MAX]);
 /* Write `store` + `suffix` (".journal", ".lock"). STATUS_INPUT where that is too long. */
 enum status paths_beside(const char *store, const char *suffix, char out[PATH_MAX]);
 
+/* Check that a store that is not there has left no journal: the measurements in it would be lost by a new store. STATUS_INPUT. */
+enum status paths_check_absent(const char *store);
+
 /* Split into folder and file name; `folder` receives the folder, the name within `path` is returned. */
 const char *paths_folder(const char *path, char folder[PATH_MAX]);
 

@@ -119,7 +119,7 @@ static enum status create_channels(hid_t file, const struct layout *layout)
     return status;
 }
 
-static void choose_chunks(struct h5_shape *shape)
+void schema_chunks(struct h5_shape *shape)
 {
     uint64_t bytes = sizeof(float);
     for (int i = 1; i < shape->rank; i++) {
@@ -160,7 +160,7 @@ static enum status create_variable(hid_t file, const struct variables_extent *ex
     struct h5_shape shape = {.rank = layout_variable_axes(id, axes), .grows = true};
     for (int i = 1; i < shape.rank; i++)
         shape.size[i] = layout_length(extent, axes[i]);
-    choose_chunks(&shape);
+    schema_chunks(&shape);
     enum status status = h5_create_dataset(file, variables_table[id].name, H5T_IEEE_F32LE, &shape, &missing, &dataset);
     if (status)
         return status;

@@ -39,21 +39,12 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Refuse a journal without its store: the measurements in it would be lost by a new one. */
-static enum status check_absent(const char *store, const char *journal)
-{
-    if (access(journal, F_OK) == 0)
-        return status_fail(STATUS_INPUT, "%s is missing, but its journal %s is there; put the store back, or move the journal away",
-                           store, journal);
-    return STATUS_OK;
-}
-
 /* Bring the store into the state in which this run starts. */
 static enum status admit(struct admission *admission, const char *store, const char *journal)
 {
     hid_t file = -1;
     bool exists = access(store, F_OK) == 0;
-    enum status status = exists ? h5_open(store, false, &file) : check_absent(store, journal);
+    enum status status = exists ? h5_open(store, false, &file) : paths_check_absent(store);
     if (!status && exists)
         status = compare_layout(file, store, admission->layout);
     if (!status)

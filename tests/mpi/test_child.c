@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "bnsweep/mpi/child.h"
+#include "bnsweep/mpi/signals.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -188,5 +189,6 @@ int main(void)
         cmocka_unit_test(a_stop_saves_the_state), cmocka_unit_test(who_does_not_stop_is_killed),
         cmocka_unit_test(a_closed_ear_holds_the_child), cmocka_unit_test(a_missing_program_is_an_error),
         cmocka_unit_test(started_by_hand_it_refuses)};
+    signals_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ struct child_config {
 struct child;
 
 /* Start a child for the JOB message `job`; `job->pid` is set by this function. The child gets descriptors 0-2 (0 is /dev/null), 3
- * and 4 and no others, and the environment without MPI's variables. Times are seconds of one monotonic clock.
- * The child is freed with child_free. STATUS_IO where the process cannot be started, STATUS_NOMEM. */
+ * and 4 and no others, and the environment without MPI's variables. Times are seconds of one monotonic clock. SIGPIPE must be
+ * ignored (signals_begin). The child is freed with child_free. STATUS_IO where the process cannot be started, STATUS_NOMEM. */
 enum status child_spawn(const struct child_config *config, const struct wire_message *job, double now, struct child **out);
 
 /* Drive the child (never blocks) and give its next message: RECORD or PROGRESS, and as the last one, when the process is gone,

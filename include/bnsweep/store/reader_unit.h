@@ -2,7 +2,6 @@
 #ifndef BNSWEEP_STORE_READER_UNIT_H
 #define BNSWEEP_STORE_READER_UNIT_H
 
-#include "bnsweep/store/journal.h"
 #include "bnsweep/store/reader.h"
 
 struct reader_unit {
