@@ -2,6 +2,7 @@
 
 #include "bnsweep/base/status.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +19,18 @@ bool mem_multiply(size_t *product, size_t factor)
 
 void *mem_array(size_t count, size_t size)
 {
-    size_t bytes = count, padded;
-    if (!mem_multiply(&bytes, size) || __builtin_add_overflow(bytes, ALIGNMENT, &padded)) {
+    size_t bytes = count;
+    void *pointer = NULL;
+    if (!mem_multiply(&bytes, size) || bytes > PTRDIFF_MAX) {
         status_fail(STATUS_NOMEM, "an array of %zu elements of %zu bytes is too large", count, size);
         return NULL;
     }
-    padded -= padded % ALIGNMENT;
-    void *pointer = aligned_alloc(ALIGNMENT, padded);
-    if (!pointer) {
-        status_fail(STATUS_NOMEM, "out of memory: could not get %zu bytes", padded);
+    /* Not aligned_alloc: that wants whole multiples of the alignment, and what is rounded up hides an overrun from the sanitizer. */
+    if (posix_memalign(&pointer, ALIGNMENT, bytes ? bytes : 1)) {
+        status_fail(STATUS_NOMEM, "out of memory: could not get %zu bytes", bytes);
         return NULL;
     }
-    return memset(pointer, 0, padded);
+    return memset(pointer, 0, bytes);
 }
 
 void *mem_grow(void *old, size_t old_count, size_t count, size_t size)

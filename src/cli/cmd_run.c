@@ -2,9 +2,11 @@
 #include "commands.h"
 #include "launch.h"
 #include "options.h"
+#include "outlook.h"
 #include "progress.h"
 #include "provenance.h"
 #include "sheet.h"
+#include "table.h"
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
@@ -26,7 +28,7 @@ struct run {
     const char *store;
     struct option_sets sets;
     long jobs;
-    bool retry_failed, no_fuse;
+    bool retry_failed, no_fuse, dry;
     double deadline, state_every;
     /* rank 0's */
     struct sweep sweep;
@@ -202,6 +204,9 @@ static enum status close_store(struct run *run, enum status status)
     enum status closed = writer_close(run->writer);
     run->writer = NULL;
     rmdir(run->states); /* stays where states of stopped units are in it */
+    bool worth_a_table = !closed && (status == STATUS_OK || status == STATUS_INCOMPLETE || status == STATUS_FAILED);
+    if (worth_a_table && table_print(store, stdout, TABLE_PLAIN))
+        log_write(LOG_WARNING, "no table: %s", status_message());
     if (status || closed == STATUS_OK)
         return status ? status_fail(status, "%s", message) : STATUS_OK;
     return closed;
@@ -258,6 +263,8 @@ enum status cmd_run(int argc, char **argv)
 {
     struct run run = {.state_every = 60};
     const struct option_row rows[] = {
+        {"-n", OPTION_FLAG, &run.dry, NULL, "only say what would be done, as `bnsweep plan` does; touch nothing"},
+        {"--dry-run", OPTION_FLAG, &run.dry, NULL, "the same"},
         {"-o", OPTION_TEXT, &run.store, "STORE", "the HDF5 file (default: the sweep's name with .h5, here)"},
         {"-j", OPTION_COUNT, &run.jobs, "N", "start mpirun with N workers"},
         {"--set", OPTION_SETS, &run.sets, "KEY=VALUE", "override a setting; may be repeated"},
@@ -275,6 +282,9 @@ enum status cmd_run(int argc, char **argv)
     enum status status = options_read(&options, argc, argv);
     if (status || options.help)
         return status;
+    if (run.dry)
+        return outlook_print(&(struct outlook_request){options.operand[0], run.store, run.sets.text, run.sets.count,
+                                 run.jobs ? (size_t)run.jobs : 1, run.retry_failed, run.no_fuse}, false);
     if (run.jobs > 1)
         return launch_mpirun(run.jobs, argc, argv);
     struct comm *comm;

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -209,7 +210,7 @@ static enum status finish(struct training *t, enum record_outcome outcome)
     if (!status)
         status = trainer_wait(&t->trainer, t->trainer.records, ACKNOWLEDGE_SECONDS, &safe);
     if (!status && safe)
-        unlink(t->job.state);
+        state_remove(t->job.state);
     return status ? status : trainer_finish(&t->trainer);
 }
 
@@ -245,6 +246,7 @@ enum status cmd_train(int argc, char **argv)
     static struct training t;
     (void)argc;
     (void)argv;
+    prctl(PR_SET_NAME, "bnsweep"); /* it was started as /proc/self/exe, and ps would say "exe" */
     enum status status = trainer_begin(&t.trainer);
     if (!status)
         status = job_unpack(t.trainer.job, t.trainer.job_size, &t.job);

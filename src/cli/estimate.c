@@ -3,6 +3,7 @@
 #include "calibrate.h"
 
 #include "bnsweep/base/mem.h"
+#include "bnsweep/mpi/session.h"
 #include "bnsweep/run/configure.h"
 
 #include <math.h>
@@ -87,7 +88,10 @@ static double trajectory_seconds(const struct settings *s, const struct calibrat
     double seconds = (double)s->steps * (speed->step + batch * (speed->forward + speed->backward));
     seconds += batches * batch * speed->forward;
     seconds += evaluations * image * (double)s->val_size * speed->evaluate;
-    return seconds + checks * image * (double)(s->val_size + 2 * s->probe_size) * speed->statistics;
+    seconds += checks * image * (double)(s->val_size + 2 * s->probe_size) * speed->statistics;
+    /* A trajectory ends when its last records are on disk, at the next commit. */
+    double commit = session_default_limits().commit_seconds;
+    return commit * ceil(seconds / commit);
 }
 
 /* Put the first worker, whose time has grown, where it belongs in the heap loads[count]: the least loaded is first. */

@@ -25,6 +25,7 @@ enum status running_transform_create(struct batchnorm_transform *transform, cons
     transform->invstd = arena_array(arena, net->channels, sizeof(double));
     transform->r = arena_array(arena, net->channels, sizeof(double));
     transform->d = arena_array(arena, net->channels, sizeof(double));
+    transform->batch = false;
     return transform->mean && transform->invstd && transform->r && transform->d ? STATUS_OK : STATUS_NOMEM;
 }
 

@@ -70,7 +70,7 @@ static struct optim_config optimizer(const struct settings *s)
     };
 }
 
-static struct schedule_config schedule(const struct settings *s)
+struct schedule_config configure_schedule(const struct settings *s)
 {
     return (struct schedule_config){
         .kind = (enum schedule_kind)s->schedule,
@@ -119,7 +119,7 @@ enum status configure_trajectory(const struct settings *s, size_t count, const d
     *out = (struct trajectory_config){
         .net = network(s, files->images, classes),
         .optim = optimizer(s),
-        .schedule = schedule(s),
+        .schedule = configure_schedule(s),
         .plan = configure_plan(s),
         .seed = (uint32_t)s->seed,
         .momenta_count = count,

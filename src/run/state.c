@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 1, CHECKSUM_SIZE = 8 };
+enum { VERSION = 1, NUMBERS_SIZE = 48 /* from the step to weights_init, see pack_state */, CHECKSUM_SIZE = 8 };
 static const char magic[8] = "BNSWSTAT";
 
 /* One array of the state. */
@@ -159,6 +159,14 @@ enum status state_save(const struct trajectory *trajectory, const char *path, st
     return status ? status : state_publish(path);
 }
 
+void state_remove(const char *path)
+{
+    char temporary[PATH_MAX];
+    unlink(path);
+    if (!temporary_of(path, temporary))
+        unlink(temporary);
+}
+
 static enum status read_file(const char *path, uint8_t **data, size_t *size)
 {
     struct stat info;
@@ -202,6 +210,9 @@ static enum status check_header(const struct trajectory *t, const char *path, st
                            version, real_size, VERSION, sizeof(real));
     if (!hash_equal(unpack_hash(unpack), key) || unpack_u64(unpack) != arrays)
         return status_fail(STATUS_VERSION, "the state '%s' belongs to another trajectory", path);
+    if (unpack->size - unpack->at != NUMBERS_SIZE + arrays + CHECKSUM_SIZE)
+        return status_fail(STATUS_CORRUPT, "the state '%s' is damaged: %zu bytes are left for %zu", path, unpack->size - unpack->at,
+                           NUMBERS_SIZE + arrays + CHECKSUM_SIZE);
     return STATUS_OK;
 }
 

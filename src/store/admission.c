@@ -240,7 +240,7 @@ static enum status add_rows(const struct admission *admission, struct columns *c
     return status;
 }
 
-/* Read a whole integer column, owned by the caller. */
+/* Read a whole integer column of a file that has `rows` rows, owned by the caller. */
 static enum status read_integers(hid_t file, const char *name, uint64_t rows, int64_t **out)
 {
     hid_t dataset;
@@ -254,14 +254,12 @@ static enum status read_integers(hid_t file, const char *name, uint64_t rows, in
     return status;
 }
 
-static enum status reset_running(hid_t file, struct columns *columns, uint64_t rows)
+static enum status reset_running(const int64_t *states, struct columns *columns, uint64_t rows)
 {
-    int64_t *states;
-    enum status status = read_integers(file, "status", rows, &states);
+    enum status status = STATUS_OK;
     for (uint64_t row = 0; !status && row < rows; row++)
         if (states[row] == UNIT_RUNNING)
             status = columns_set_integer(columns, row, COLUMN_status, UNIT_PENDING);
-    mem_free(states);
     return status;
 }
 
@@ -270,8 +268,9 @@ enum status admission_edit(hid_t file, const struct schema *schema, void *contex
     const struct admission *admission = context;
     const struct layout *layout = admission->layout;
     struct columns *columns = NULL;
+    int64_t *states = NULL; /* before the file grows */
     bool *is_new = mem_array(layout->column_count, sizeof *is_new);
-    enum status status = is_new ? STATUS_OK : STATUS_NOMEM;
+    enum status status = is_new ? read_integers(file, "status", schema->rows, &states) : STATUS_NOMEM;
     for (size_t i = 0; !status && i < layout->attribute_count; i++)
         status = put_attribute(file, &layout->attributes[i]);
     if (!status)
@@ -283,13 +282,14 @@ enum status admission_edit(hid_t file, const struct schema *schema, void *contex
     if (!status)
         status = clear_new_columns(layout, is_new, columns, schema->rows);
     if (!status)
-        status = reset_running(file, columns, schema->rows);
+        status = reset_running(states, columns, schema->rows);
     if (!status)
         status = add_rows(admission, columns);
     if (!status)
         status = columns_flush(columns);
     columns_close(columns);
     mem_free(is_new);
+    mem_free(states);
     return status;
 }
 

@@ -104,15 +104,30 @@ static enum status compare_column(hid_t file, const char *path, const struct lay
     return STATUS_OK;
 }
 
+/* Move both to the first line in which they differ. */
+static void move_to_difference(const char **a, const char **b)
+{
+    for (;;) {
+        size_t x = strcspn(*a, "\n"), y = strcspn(*b, "\n");
+        if (x != y || memcmp(*a, *b, x) != 0 || !(*a)[x] || !(*b)[y])
+            return;
+        *a += x + 1;
+        *b += y + 1;
+    }
+}
+
 static enum status compare_attribute(hid_t file, const char *path, const struct layout_attribute *attribute)
 {
     char *stored;
     if (!attribute->fixed)
         return STATUS_OK;
     enum status status = h5_text_get(file, attribute->name, &stored);
-    if (!status && strcmp(stored, attribute->text) != 0)
-        status = status_fail(STATUS_VERSION, "%s was made with another %s: %.200s in the store, %.200s in this sweep; %s", path,
-                             attribute->name, stored, attribute->text, ADVICE);
+    if (!status && strcmp(stored, attribute->text) != 0) {
+        const char *theirs = stored, *ours = attribute->text;
+        move_to_difference(&theirs, &ours);
+        status = status_fail(STATUS_VERSION, "%s was made with another %s: %.*s in the store, %.*s in this sweep; %s", path,
+                             attribute->name, (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours, ADVICE);
+    }
     mem_free(stored);
     return status;
 }

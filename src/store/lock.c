@@ -48,33 +48,58 @@ static enum status fail_taken(int fd, const char *store)
                        *note ? note : "which left no note");
 }
 
-enum status lock_take(const char *store, struct lock *out)
+/* Open and lock `path`; STATUS_LOCKED where another holds it. */
+static enum status take_file(const char *path, const char *store, int *out)
 {
-    char path[PATH_MAX];
-    out->fd = -1;
-    enum status status = paths_beside(store, ".lock", path);
-    if (status)
-        return status;
-    if (is_inherited(path)) {
-        out->fd = LOCK_INHERITED_FD;
-        return STATUS_OK;
-    }
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
-        return status_fail(STATUS_IO, "cannot open the lock %s: %s", path, strerror(errno));
+        return status_fail(errno == EACCES ? STATUS_INPUT : STATUS_IO, "cannot open the lock %s: %s", path,
+                           strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB)) {
-        status = errno == EWOULDBLOCK ? fail_taken(fd, store)
-                                      : status_fail(STATUS_IO, "cannot lock %s: %s", path, strerror(errno));
+        enum status status = errno == EWOULDBLOCK ? fail_taken(fd, store)
+                                                  : status_fail(STATUS_IO, "cannot lock %s: %s", path, strerror(errno));
         close(fd);
         return status;
     }
-    write_note(fd);
-    out->fd = fd;
+    *out = fd;
     return STATUS_OK;
+}
+
+/* Whether the locked file is still the one of that name: its last holder may have removed it meanwhile. */
+static bool is_named(int fd, const char *path)
+{
+    struct stat held, named;
+    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+enum status lock_take(const char *store, struct lock *out)
+{
+    *out = (struct lock){.fd = -1};
+    enum status status = paths_beside(store, ".lock", out->path);
+    if (status)
+        return status;
+    if (is_inherited(out->path)) {
+        out->fd = LOCK_INHERITED_FD;
+        return STATUS_OK;
+    }
+    for (;;) {
+        int fd = -1;
+        status = take_file(out->path, store, &fd);
+        if (status)
+            return status;
+        if (is_named(fd, out->path)) {
+            write_note(fd);
+            out->fd = fd;
+            return STATUS_OK;
+        }
+        close(fd);
+    }
 }
 
 void lock_release(struct lock *lock)
 {
+    if (lock->fd >= 0 && lock->fd != LOCK_INHERITED_FD)
+        unlink(lock->path);
     if (lock->fd >= 0)
         close(lock->fd);
     lock->fd = -1;

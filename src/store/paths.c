@@ -21,13 +21,14 @@ enum status paths_resolve(const char *store, char out[PATH_MAX])
     if (realpath(store, out))
         return STATUS_OK;
     if (errno != ENOENT)
-        return status_fail(STATUS_IO, "%s: %s", store, strerror(errno));
+        return status_fail(STATUS_INPUT, "%s: %s", store, strerror(errno));
     char given[PATH_MAX], folder[PATH_MAX];
     const char *name = paths_folder(store, given);
     if (strlen(store) >= PATH_MAX || !*name)
         return status_fail(STATUS_INPUT, "%s: this is no name for a store", store);
     if (!realpath(given, folder))
-        return status_fail(STATUS_IO, "%s: the store's folder %s cannot be reached: %s", store, given, strerror(errno));
+        return status_fail(STATUS_INPUT, "%s: the store's folder %s cannot be reached: %s; make it, or give another with -o", store,
+                           given, strerror(errno));
     if (snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) >= PATH_MAX)
         return status_fail(STATUS_INPUT, "%s: the path is too long", store);
     return STATUS_OK;

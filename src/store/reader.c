@@ -214,7 +214,7 @@ static enum status find_column(const struct reader *reader, const char *name, ui
 
 static enum status read_numbers(const struct reader *reader, const char *name, bool reals, uint64_t first, size_t count, void *out)
 {
-    const struct reader_column *column;
+    const struct reader_column *column = NULL;
     hid_t dataset;
     enum status status = find_column(reader, name, first, count, &column);
     if (status)
@@ -276,7 +276,7 @@ static enum status number_texts(const struct reader *reader, const struct reader
 
 enum status reader_texts(const struct reader *reader, const char *name, uint64_t first, size_t count, char **out)
 {
-    const struct reader_column *column;
+    const struct reader_column *column = NULL;
     hid_t dataset;
     for (size_t i = 0; i < count; i++)
         out[i] = NULL;

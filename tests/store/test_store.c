@@ -452,10 +452,10 @@ static void test_absent_folder_is_named(void **state)
     struct folder *folder = *state;
     struct writer *writer;
     struct writer_unit unit;
-    assert_int_equal(fixture_open("/nowhere/at/all/s.h5", &folder->layout, 1, &unit, &writer), STATUS_IO);
+    assert_int_equal(fixture_open("/nowhere/at/all/s.h5", &folder->layout, 1, &unit, &writer), STATUS_INPUT);
     assert_non_null(strstr(status_message(), "/nowhere/at/all"));
     assert_non_null(strstr(status_message(), "No such file"));
-    assert_int_equal(publish_run("/nowhere/at/all/s.h5"), STATUS_IO);
+    assert_int_equal(publish_run("/nowhere/at/all/s.h5"), STATUS_INPUT);
 }
 
 static void test_vanished_folder_stops_cleanly(void **state)

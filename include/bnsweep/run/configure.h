@@ -16,6 +16,9 @@ struct configure_files {
 /* Return what is measured and when. */
 struct plan configure_plan(const struct settings *settings);
 
+/* Return the learning rate's schedule. */
+struct schedule_config configure_schedule(const struct settings *settings);
+
 /* Return the store's axes for a unit with these settings. */
 struct variables_extent configure_extent(const struct settings *settings);
 

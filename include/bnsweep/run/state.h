@@ -23,4 +23,7 @@ enum status state_save(const struct trajectory *trajectory, const char *path, st
  * or was written by another version; STATUS_NOMEM. */
 enum status state_load(struct trajectory *trajectory, const char *path, struct hash key);
 
+/* Remove the state at `path`, and one that was prepared and never published; what is not there is no matter. */
+void state_remove(const char *path);
+
 #endif

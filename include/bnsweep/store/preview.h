@@ -20,8 +20,4 @@ struct preview {
 enum status preview_store(const char *path, const struct layout *layout, const struct writer_units *units,
                           struct writer_unit *out_units, struct preview *out);
 
-/* Return about how many bytes a store of `rows` units has when all are done: chunks as they are allotted, and texts as long as
- * those of `units`. 0 where a unit cannot be described. */
-uint64_t preview_bytes(const struct layout *layout, const struct writer_units *units, uint64_t rows);
-
 #endif

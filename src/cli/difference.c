@@ -1,0 +1,285 @@
+#include "difference.h"
+
+#include "provenance.h"
+
+#include "bnsweep/base/mem.h"
+#include "bnsweep/sweep/number.h"
+#include "bnsweep/sweep/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 8 << 20 };
+
+/* Begin a variable, count one difference and say whether it is to be printed, end the variable. */
+struct tally {
+    struct difference *to;
+    const char *name;
+    uint64_t different;
+};
+
+static bool count(struct tally *tally)
+{
+    tally->to->different++;
+    return tally->different++ < (uint64_t)tally->to->most;
+}
+
+static void finish(struct tally *tally, uint64_t cells)
+{
+    tally->to->cells += cells;
+    tally->to->variables += tally->different > 0;
+    if (tally->different)
+        printf("%s: %" PRIu64 " of %" PRIu64 " values differ\n", tally->name, tally->different, cells);
+}
+
+static void note(struct difference *to, const char *what, const char *name, const char *how)
+{
+    printf("%s %s: %s\n", what, name, how);
+    to->others++;
+}
+
+/* Read a coordinate as texts; *out [length], each owned. */
+static enum status read_axis(const struct reader *reader, enum layout_axis axis, size_t length, char **out)
+{
+    const struct layout_axis_info *info = &layout_axes_table[axis];
+    if (info->type == LAYOUT_TEXT)
+        return reader_axis_texts(reader, info->name, out);
+    double *reals = mem_array(length, sizeof *reals);
+    int64_t *integers = mem_array(length, sizeof *integers);
+    enum status status = !reals || !integers            ? STATUS_NOMEM
+                         : info->type == LAYOUT_INTEGER ? reader_axis_integers(reader, info->name, integers)
+                                                        : reader_axis_reals(reader, info->name, reals);
+    for (size_t i = 0; !status && i < length; i++) {
+        char text[NUMBER_SIZE];
+        if (info->type == LAYOUT_INTEGER)
+            snprintf(text, sizeof text, "%" PRId64, integers[i]);
+        else
+            number_format(reals[i], text);
+        status = (out[i] = mem_text(text)) ? STATUS_OK : STATUS_NOMEM;
+    }
+    mem_free(reals);
+    mem_free(integers);
+    return status;
+}
+
+static void free_texts(char **texts, size_t length)
+{
+    for (size_t i = 0; texts && i < length; i++)
+        mem_free(texts[i]);
+    mem_free(texts);
+}
+
+static enum status compare_axis(struct difference *to, enum layout_axis axis)
+{
+    size_t length = layout_length(reader_extent(to->a), axis), other = layout_length(reader_extent(to->b), axis);
+    char how[256];
+    if (length != other) {
+        snprintf(how, sizeof how, "%zu and %zu long; variables on it are not compared", length, other);
+        note(to, "axis", layout_axes_table[axis].name, how);
+        return STATUS_OK;
+    }
+    char **a = mem_array(length, sizeof *a), **b = mem_array(length, sizeof *b);
+    enum status status = a && b ? STATUS_OK : STATUS_NOMEM;
+    if (!status && length)
+        status = read_axis(to->a, axis, length, a);
+    if (!status && length)
+        status = read_axis(to->b, axis, length, b);
+    for (size_t i = 0; !status && i < length; i++) {
+        if (strcmp(a[i], b[i]) == 0)
+            continue;
+        snprintf(how, sizeof how, "position %zu is %.60s and %.60s", i, a[i], b[i]);
+        note(to, "axis", layout_axes_table[axis].name, how);
+        break;
+    }
+    free_texts(a, length);
+    free_texts(b, length);
+    return status;
+}
+
+/* A text that only one store has differs from "". */
+static enum status compare_attribute(struct difference *to, const char *name)
+{
+    char *a = NULL, *b = NULL;
+    enum status status = reader_attribute(to->a, name, &a);
+    if (!status || status == STATUS_CORRUPT)
+        status = reader_attribute(to->b, name, &b);
+    if (strcmp(a ? a : "", b ? b : "") != 0)
+        note(to, "attribute", name, "differs");
+    mem_free(a);
+    mem_free(b);
+    return status == STATUS_CORRUPT ? STATUS_OK : status;
+}
+
+enum status difference_of_stores(struct difference *to)
+{
+    static const char *const names[] = {"sweep", "measure", "network", "ini", "resolved"};
+    size_t rows;
+    const struct provenance_row *provenance = provenance_rows(&rows);
+    enum status status = STATUS_OK;
+    for (int axis = 0; !status && axis < AXIS_COUNT; axis++)
+        if (axis != AXIS_UNIT && axis != AXIS_CHANNEL)
+            status = compare_axis(to, (enum layout_axis)axis);
+    if (!status && reader_extent(to->a)->channels != reader_extent(to->b)->channels)
+        note(to, "axis", layout_axes_table[AXIS_CHANNEL].name, "not equally long; variables on it are not compared");
+    for (size_t i = 0; !status && to->all && i < sizeof names / sizeof *names; i++)
+        status = compare_attribute(to, names[i]);
+    for (size_t i = 0; !status && to->all && i < rows; i++)
+        status = compare_attribute(to, provenance[i].name);
+    return status;
+}
+
+/* Where, when and how often a unit ran, and paths: nothing of it can change a number. */
+static bool is_circumstance(const char *name)
+{
+    static const enum layout_column_id own[] = {COLUMN_host, COLUMN_rank, COLUMN_started, COLUMN_seconds, COLUMN_attempts};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(layout_columns_table[own[i]].name, name) == 0)
+            return true;
+    for (int key = 0; key < SETTINGS_COUNT; key++) {
+        char stored[LAYOUT_NAME_SIZE];
+        layout_column_name(settings_table[key].key, stored);
+        if (strcmp(stored, name) == 0)
+            return !settings_table[key].numbers;
+    }
+    return false;
+}
+
+static const struct reader_column *find_column(const struct reader *reader, const char *name)
+{
+    for (size_t i = 0; i < reader_column_count(reader); i++)
+        if (strcmp(reader_column(reader, i)->name, name) == 0)
+            return reader_column(reader, i);
+    return NULL;
+}
+
+static enum status compare_column(struct difference *to, const char *name)
+{
+    size_t a_rows = (size_t)reader_rows(to->a), b_rows = (size_t)reader_rows(to->b);
+    char **a = mem_array(a_rows, sizeof *a), **b = mem_array(b_rows, sizeof *b);
+    struct tally tally = {.to = to, .name = name};
+    enum status status = a && b ? reader_texts(to->a, name, 0, a_rows, a) : STATUS_NOMEM;
+    if (!status)
+        status = reader_texts(to->b, name, 0, b_rows, b);
+    for (size_t i = 0; !status && i < to->matching->pair_count; i++) {
+        const struct matching_pair *pair = &to->matching->pairs[i];
+        if (strcmp(a[pair->a], b[pair->b]) != 0 && count(&tally))
+            printf("  %s, unit %" PRIu64 " and %" PRIu64 ": '%.200s' and '%.200s'\n", name, pair->a, pair->b, a[pair->a], b[pair->b]);
+    }
+    if (!status)
+        finish(&tally, to->matching->pair_count);
+    free_texts(a, a_rows);
+    free_texts(b, b_rows);
+    return status;
+}
+
+enum status difference_of_columns(struct difference *to)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; !status && i < reader_column_count(to->a); i++) {
+        const char *name = reader_column(to->a, i)->name;
+        if (!to->all && is_circumstance(name))
+            continue;
+        if (find_column(to->b, name))
+            status = compare_column(to, name);
+        else
+            note(to, "column", name, "only in the first store");
+    }
+    for (size_t i = 0; !status && i < reader_column_count(to->b); i++) {
+        const char *name = reader_column(to->b, i)->name;
+        if (!find_column(to->a, name) && (to->all || !is_circumstance(name)))
+            note(to, "column", name, "only in the second store");
+    }
+    return status;
+}
+
+/* Whether both stores give the variable the same shape. */
+static bool is_comparable(const struct difference *to, enum variable_id id)
+{
+    enum layout_axis axes[LAYOUT_MAX_RANK];
+    int rank = layout_variable_axes(id, axes);
+    for (int i = 1; i < rank; i++)
+        if (layout_length(reader_extent(to->a), axes[i]) != layout_length(reader_extent(to->b), axes[i]))
+            return false;
+    return true;
+}
+
+/* Write "check 3, channel 17" for a place in a unit's values. */
+static void name_place(const struct reader *reader, enum variable_id id, size_t place, char out[128])
+{
+    enum layout_axis axes[LAYOUT_MAX_RANK];
+    int rank = layout_variable_axes(id, axes);
+    size_t index[LAYOUT_MAX_RANK] = {0}, at = 0;
+    out[0] = '\0';
+    for (int i = rank - 1; i > 0; i--) {
+        size_t length = layout_length(reader_extent(reader), axes[i]);
+        index[i] = place % length;
+        place /= length;
+    }
+    for (int i = 1; i < rank; i++)
+        at += (size_t)snprintf(out + at, 128 - at, ", %s %zu", layout_axes_table[axes[i]].name, index[i]);
+}
+
+static void compare_unit(struct tally *tally, enum variable_id id, const struct matching_pair *pair, const float *a, const float *b,
+                         size_t size)
+{
+    char place[128];
+    if (memcmp(a, b, size * sizeof *a) == 0)
+        return;
+    for (size_t i = 0; i < size; i++) {
+        if (memcmp(&a[i], &b[i], sizeof *a) == 0 || !count(tally))
+            continue;
+        name_place(tally->to->a, id, i, place);
+        printf("  %s, unit %" PRIu64 " and %" PRIu64 "%s: %.9g and %.9g\n", tally->name, pair->a, pair->b, place, (double)a[i],
+               (double)b[i]);
+    }
+}
+
+/* How many pairs from `first` on, at most `most`, lie in neighbouring rows of both stores. */
+static size_t run_of(const struct matching_pair *pairs, size_t available, size_t most)
+{
+    size_t length = 1;
+    while (length < most && length < available && pairs[length].a == pairs[0].a + length && pairs[length].b == pairs[0].b + length)
+        length++;
+    return length;
+}
+
+static enum status compare_variable(struct difference *to, enum variable_id id)
+{
+    const struct variables_extent *extent = reader_extent(to->a);
+    const struct matching *matching = to->matching;
+    size_t size = variables_record_count(variables_table[id].group, extent) * variables_size(id, extent), length;
+    size_t most = BLOCK_BYTES / sizeof(float) / size ? BLOCK_BYTES / sizeof(float) / size : 1;
+    most = most < matching->pair_count ? most : matching->pair_count;
+    float *a = mem_array(most, size * sizeof *a), *b = mem_array(most, size * sizeof *b);
+    struct tally tally = {.to = to, .name = variables_table[id].name};
+    enum status status = a && b ? STATUS_OK : STATUS_NOMEM;
+    for (size_t i = 0; !status && i < matching->pair_count; i += length) {
+        const struct matching_pair *pairs = matching->pairs + i;
+        length = run_of(pairs, matching->pair_count - i, most);
+        status = reader_values(to->a, id, pairs->a, length, a);
+        if (!status)
+            status = reader_values(to->b, id, pairs->b, length, b);
+        for (size_t u = 0; !status && u < length; u++)
+            compare_unit(&tally, id, &pairs[u], a + u * size, b + u * size, size);
+    }
+    if (!status)
+        finish(&tally, (uint64_t)size * matching->pair_count);
+    mem_free(a);
+    mem_free(b);
+    return status;
+}
+
+enum status difference_of_values(struct difference *to)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; !status && i < VARIABLE_COUNT; i++) {
+        enum variable_id id = (enum variable_id)i;
+        bool a = layout_has_variable(id, reader_extent(to->a)), b = layout_has_variable(id, reader_extent(to->b));
+        if (a && b && is_comparable(to, id))
+            status = compare_variable(to, id);
+        else if (a != b)
+            note(to, "variable", variables_table[id].name, a ? "only in the first store" : "only in the second store");
+    }
+    return status;
+}

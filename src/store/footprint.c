@@ -1,0 +1,81 @@
+#include "bnsweep/store/footprint.h"
+
+#include "schema_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Measured with HDF5 1.10: what a file has beside chunks and texts. */
+enum {
+    DATASET_BYTES = 1400,       /* headers, attributes, and the list of those whose dimension an axis is */
+    CHUNK_INDEX_BYTES = 40,     /* a chunk's entry in its B-tree, at the usual filling */
+    TREE_BYTES = 2096,          /* a B-tree's first node */
+    TEXT_REFERENCE = 16,        /* in the chunk */
+    TEXT_HEAD = 16,             /* in the heap, where texts stand in steps of 8 */
+    OWN_TEXT = 5 * 32 + 2 * 16, /* identity, hashes, arm, host */
+    TEXT_SIZE = 4096
+};
+
+static double chunk_bytes(double count, double size)
+{
+    return count * (size + CHUNK_INDEX_BYTES) + TREE_BYTES * ceil(count / 64);
+}
+
+static double variable_bytes(const struct variables_extent *extent, enum variable_id id, uint64_t rows)
+{
+    enum layout_axis axes[LAYOUT_MAX_RANK];
+    struct h5_shape shape = {.rank = layout_variable_axes(id, axes)};
+    for (int i = 1; i < shape.rank; i++)
+        shape.size[i] = layout_length(extent, axes[i]);
+    schema_chunks(&shape);
+    double count = ceil((double)rows / (double)shape.chunk[0]), size = sizeof(float) * (double)shape.chunk[0];
+    for (int i = 1; i < shape.rank; i++) {
+        count *= ceil((double)shape.size[i] / (double)shape.chunk[i]);
+        size *= (double)shape.chunk[i];
+    }
+    return DATASET_BYTES + chunk_bytes(count, size);
+}
+
+static double column_bytes(enum layout_type type, uint64_t rows)
+{
+    double size = type == LAYOUT_TEXT ? TEXT_REFERENCE : sizeof(double);
+    return DATASET_BYTES + chunk_bytes(ceil((double)rows / SCHEMA_BLOCK_ROWS), size * SCHEMA_BLOCK_ROWS);
+}
+
+static double heap_bytes(size_t length)
+{
+    return length ? TEXT_HEAD + 8 * ceil((double)length / 8) : 0;
+}
+
+/* The heap of one unit. */
+static enum status text_bytes(const struct layout *layout, const struct writer_units *units, double *out)
+{
+    char text[TEXT_SIZE];
+    *out = 7 * TEXT_HEAD + OWN_TEXT;
+    for (size_t i = 0; units->count && i < layout->column_count; i++) {
+        if (layout->columns[i].type != LAYOUT_TEXT)
+            continue;
+        enum status status = units->describe(units->context, 0, i, text, sizeof text);
+        if (status)
+            return status;
+        *out += heap_bytes(strlen(text));
+    }
+    return STATUS_OK;
+}
+
+enum status footprint_bytes(const struct layout *layout, const struct writer_units *units, uint64_t rows, uint64_t *out)
+{
+    double texts, bytes = 0;
+    enum status status = text_bytes(layout, units, &texts);
+    for (int id = 0; id < VARIABLE_COUNT; id++)
+        if (layout_has_variable((enum variable_id)id, &layout->extent))
+            bytes += variable_bytes(&layout->extent, (enum variable_id)id, rows);
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        bytes += column_bytes(layout_columns_table[i].type, rows);
+    for (size_t i = 0; i < layout->column_count; i++)
+        bytes += column_bytes(layout->columns[i].type, rows);
+    for (size_t i = 0; i < layout->attribute_count; i++)
+        bytes += (double)strlen(layout->attributes[i].text);
+    *out = (uint64_t)(bytes + (double)rows * texts);
+    return status;
+}
