@@ -7,6 +7,7 @@
 #include "provenance.h"
 #include "sheet.h"
 #include "table.h"
+#include "worklist.h"
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
@@ -14,7 +15,6 @@
 #include "bnsweep/run/job.h"
 #include "bnsweep/store/writer.h"
 #include "bnsweep/sweep/grouping.h"
-#include "bnsweep/sweep/identity.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,62 +67,30 @@ static enum status open_store(struct run *run)
     return STATUS_OK;
 }
 
-static bool to_be_trained(const struct run *run, size_t unit)
-{
-    enum unit_status status = run->units[unit].status;
-    return status == UNIT_PENDING || status == UNIT_RUNNING || (status == UNIT_FAILED && run->retry_failed);
-}
-
-static uint64_t row_of(const struct run *run, size_t unit)
-{
-    return run->units[unit].row;
-}
-
-/* Group what is to be trained into trajectories, longest first. */
+/* Group what is to be trained, and describe it to the manager. */
 static enum status choose(struct run *run)
 {
-    size_t count = 0, total = run->sweep.unit_count;
-    size_t *chosen = mem_array(total, sizeof *chosen);
-    if (!chosen)
-        return STATUS_NOMEM;
-    for (size_t i = 0; i < total; i++)
-        if (to_be_trained(run, i))
-            chosen[count++] = i;
-    enum status status = grouping_make(&run->sweep, chosen, count, run->no_fuse ? 1 : TRAJECTORY_MAX_MOMENTA, &run->grouping);
-    mem_free(chosen);
+    struct grouping *grouping = &run->grouping;
+    enum status status = worklist_make(&run->sweep, run->units, run->retry_failed, !run->no_fuse, grouping);
     if (status)
         return status;
-    run->trajectories = mem_array(run->grouping.count, sizeof *run->trajectories);
-    run->rows = mem_array(count, sizeof *run->rows);
-    return run->trajectories && run->rows ? STATUS_OK : STATUS_NOMEM;
-}
-
-static int compare_rows(const void *a, const void *b, void *run)
-{
-    uint64_t row_a = row_of(run, *(const size_t *)a), row_b = row_of(run, *(const size_t *)b);
-    return row_a < row_b ? -1 : row_a > row_b;
-}
-
-/* Describe the trajectories to the manager: their rows, rising in each. */
-static enum status describe(struct run *run)
-{
-    struct grouping *grouping = &run->grouping;
-    for (size_t t = 0; t < grouping->count; t++) {
+    run->trajectories = mem_array(grouping->count, sizeof *run->trajectories);
+    run->rows = mem_array(grouping->starts[grouping->count], sizeof *run->rows);
+    if (!run->trajectories || !run->rows)
+        return STATUS_NOMEM;
+    for (size_t t = 0; !status && t < grouping->count; t++) {
         size_t first = grouping->starts[t], units = grouping->starts[t + 1] - first;
         struct settings settings;
-        enum status status = sweep_unit(&run->sweep, grouping->units[first], &settings, NULL);
-        if (status)
-            return status;
-        qsort_r(grouping->units + first, units, sizeof *grouping->units, compare_rows, run);
         uint32_t attempts = 0;
         for (size_t i = first; i < first + units; i++) {
             const struct writer_unit *unit = &run->units[grouping->units[i]];
             attempts = unit->attempts > attempts ? unit->attempts : attempts;
             run->rows[i] = (uint32_t)unit->row;
         }
+        status = sweep_unit(&run->sweep, grouping->units[first], &settings, NULL);
         run->trajectories[t] = (struct manager_trajectory){grouping_work(&settings), (uint32_t)first, (uint32_t)units, attempts};
     }
-    return STATUS_OK;
+    return status;
 }
 
 static enum status prepare(struct run *run, const char *path)
@@ -130,32 +98,16 @@ static enum status prepare(struct run *run, const char *path)
     enum status status = load(run, path);
     if (!status)
         status = open_store(run);
-    if (!status)
-        status = choose(run);
-    return status ? status : describe(run);
+    return status ? status : choose(run);
 }
 
 static enum status give_job(void *context, uint32_t trajectory, uint32_t attempt, struct pack *pack)
 {
     struct run *run = context;
-    const struct grouping *grouping = &run->grouping;
-    size_t first = grouping->starts[trajectory];
-    struct job job = {.count = grouping->starts[trajectory + 1] - first, .state_every = run->state_every};
-    struct settings settings;
-    char key[HASH_HEX_SIZE];
+    struct job job = {.state_every = run->state_every};
     (void)attempt;
-    for (size_t i = 0; i < job.count; i++) {
-        enum status status = sweep_unit(&run->sweep, grouping->units[first + i], i ? &settings : &job.settings, NULL);
-        if (status)
-            return status;
-        job.rows[i] = run->rows[first + i];
-        job.momenta[i] = (i ? &settings : &job.settings)->bn_momentum;
-    }
-    job.key = hash_combine(identity_trajectory(&job.settings), hash_bytes(job.momenta, job.count * sizeof *job.momenta));
-    hash_hex(job.key, key);
-    if (snprintf(job.state, sizeof job.state, "%s/%s", run->states, key) >= (int)sizeof job.state)
-        return status_fail(STATUS_INPUT, "the store's path is too long");
-    return job_pack(&job, pack);
+    enum status status = worklist_job(&run->sweep, run->units, &run->grouping, trajectory, run->states, &job);
+    return status ? status : job_pack(&job, pack);
 }
 
 static enum status take_record(void *context, uint32_t row, uint32_t attempt, uint32_t number, const void *bytes, size_t size)

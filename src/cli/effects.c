@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Settings that act from the first or second step on, in every unit that reads them. The others may come too late (a drop after
- * the last step), never bind (a decay below rounding), or say the same in other words (adam and adamw without decay). */
+ * the last step), never bind (a decay below rounding), or say the same in other words (adam and adamw without decay; two files with
+ * the same weights). */
 static bool acts_always(int key)
 {
     switch (key) {
@@ -19,8 +20,6 @@ static bool acts_always(int key)
     case SETTING_order:
     case SETTING_groups:
     case SETTING_conv_bias:
-    case SETTING_file_hash:
-    case SETTING_init_hash:
     case SETTING_seed:
     case SETTING_steps:
     case SETTING_batch:

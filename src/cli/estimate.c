@@ -3,7 +3,6 @@
 #include "calibrate.h"
 
 #include "bnsweep/base/mem.h"
-#include "bnsweep/mpi/session.h"
 #include "bnsweep/run/configure.h"
 
 #include <math.h>
@@ -89,9 +88,7 @@ static double trajectory_seconds(const struct settings *s, const struct calibrat
     seconds += batches * batch * speed->forward;
     seconds += evaluations * image * (double)s->val_size * speed->evaluate;
     seconds += checks * image * (double)(s->val_size + 2 * s->probe_size) * speed->statistics;
-    /* A trajectory ends when its last records are on disk, at the next commit. */
-    double commit = session_default_limits().commit_seconds;
-    return commit * ceil(seconds / commit);
+    return seconds;
 }
 
 /* Put the first worker, whose time has grown, where it belongs in the heap loads[count]: the least loaded is first. */

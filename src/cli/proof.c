@@ -24,10 +24,16 @@ static bool is_switch(const struct frame_column *column)
     return type == SETTINGS_TYPE_CHOICE || type == SETTINGS_TYPE_FREEZE || type == SETTINGS_TYPE_DIGEST;
 }
 
+/* An empty hash is a value: no file was named. Any other empty value is a setting that the unit does not read. */
+static bool has_value(const struct frame_column *column, size_t row)
+{
+    return *frame_text(column, row) || (column->key >= 0 && settings_table[column->key].type == SETTINGS_TYPE_DIGEST);
+}
+
 /* Values rise, and an empty one is the lowest. */
 static bool is_read_by_all(const struct frame_column *column)
 {
-    return *column->values[0] != '\0';
+    return *column->values[0] || (column->key >= 0 && settings_table[column->key].type == SETTINGS_TYPE_DIGEST);
 }
 
 bool proof_varies(const struct frame *frame, const struct evidence *evidence, const struct frame_column *column)
@@ -36,7 +42,7 @@ bool proof_varies(const struct frame *frame, const struct evidence *evidence, co
     if (column->count < 2 || !frame_changes_numbers(column))
         return false;
     for (size_t row = 0; row < frame->rows; row++) {
-        if (!evidence[row].done || !*frame_text(column, row))
+        if (!evidence[row].done || !has_value(column, row))
             continue;
         if (first == frame->rows)
             first = row;
@@ -84,11 +90,11 @@ static int compare_units(const void *a, const void *b, void *proof)
 
 static bool differ_in_axis_alone(const struct proof *proof, uint32_t a, uint32_t b)
 {
-    if (frame_code(proof->column, a) == frame_code(proof->column, b) || !*frame_text(proof->column, a) || !*frame_text(proof->column, b))
+    if (frame_code(proof->column, a) == frame_code(proof->column, b) || !has_value(proof->column, a) || !has_value(proof->column, b))
         return false;
     for (size_t i = 0; i < proof->conditional_count; i++) {
         const struct frame_column *column = proof->conditional[i];
-        if (frame_code(column, a) != frame_code(column, b) && *frame_text(column, a) && *frame_text(column, b))
+        if (frame_code(column, a) != frame_code(column, b) && has_value(column, a) && has_value(column, b))
             return false;
     }
     return true;

@@ -5,7 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Whether two units of one arm differ in the column. `seen` [arms] is scratch. */
+/* A setting that is not read differs from nothing; an empty hash is that of PyTorch's own initial weights. */
+static bool has_value(const struct frame_column *column, size_t row)
+{
+    return *frame_text(column, row) || (column->key >= 0 && settings_table[column->key].type == SETTINGS_TYPE_DIGEST);
+}
+
+/* Whether two units of one arm read the setting and differ in it. `seen` [arms] is scratch. */
 static bool varies_in_an_arm(const struct frame *frame, const struct frame_column *column, uint32_t *seen)
 {
     if (column->count < 2)
@@ -14,6 +20,8 @@ static bool varies_in_an_arm(const struct frame *frame, const struct frame_colum
         seen[arm] = UINT32_MAX;
     for (size_t row = 0; row < frame->rows; row++) {
         uint32_t *first = &seen[frame_code(&frame->arm, row)], code = frame_code(column, row);
+        if (!has_value(column, row))
+            continue;
         if (*first == UINT32_MAX)
             *first = code;
         if (*first != code)

@@ -80,3 +80,8 @@ void record_free(struct record *record)
     mem_free(record->values);
     record->values = NULL;
 }
+
+bool record_is_end(const void *bytes, size_t size)
+{
+    return size && *(const uint8_t *)bytes == RECORD_END;
+}

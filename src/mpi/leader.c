@@ -2,6 +2,7 @@
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
+#include "bnsweep/measure/record.h"
 
 #include <string.h>
 #include <time.h>
@@ -9,7 +10,9 @@
 enum { HOST_SIZE = 64, MESSAGE_SIZE = 2048, COMMIT_RECORDS = 1000, COMMIT_BYTES = 8 << 20 };
 
 static const double TICK_SECONDS = 0.5;
-static const double DRAINING_COMMIT_SECONDS = 0.05; /* a scheduler that sends SIGTERM leaves about a second */
+/* Between two commits while a worker waits for one: at the end of a trajectory, and when a scheduler that sent SIGTERM leaves about
+ * a second. */
+static const double HURRIED_COMMIT_SECONDS = 0.05;
 
 struct leader {
     struct comm *comm; /* not owned */
@@ -19,6 +22,7 @@ struct leader {
     char (*hosts)[HOST_SIZE]; /* [rank] */
     struct pack job, frame;
     size_t waiting, waiting_bytes; /* taken and not yet committed */
+    bool end_waits;                /* an END record is among them, and its training process waits for it to be on disk */
     double committed, ticked;
     enum status error;
     char message[MESSAGE_SIZE];
@@ -78,6 +82,7 @@ static enum status persist(void *context, const struct wire_message *record)
 {
     struct leader *leader = context;
     count_waiting(leader, record->size);
+    leader->end_waits = leader->end_waits || record_is_end(record->bytes, record->size);
     return leader->callbacks->record(leader->callbacks->context, record->row, record->attempt, record->number, record->bytes,
                                      record->size);
 }
@@ -182,6 +187,7 @@ static void commit(struct leader *leader, double now)
     enum status status = leader->callbacks->commit(leader->callbacks->context);
     leader->committed = now;
     leader->waiting = leader->waiting_bytes = 0;
+    leader->end_waits = false;
     if (!status)
         status = manager_persisted(leader->manager, serial, now);
     note(leader, status, now);
@@ -195,7 +201,8 @@ static bool commit_due(const struct leader *leader, double now)
     manager_get_progress(leader->manager, &progress);
     if (!progress.busy) /* the end waits for nothing else */
         return true;
-    double pause = manager_draining(leader->manager) ? DRAINING_COMMIT_SECONDS : leader->config->limits.commit_seconds;
+    bool hurry = leader->end_waits || manager_draining(leader->manager);
+    double pause = hurry ? HURRIED_COMMIT_SECONDS : leader->config->limits.commit_seconds;
     return now - leader->committed >= pause || leader->waiting >= COMMIT_RECORDS || leader->waiting_bytes >= COMMIT_BYTES;
 }
 

@@ -49,7 +49,7 @@ enum status receipt_record(struct manager *manager, uint32_t w, const struct wir
     if (!wanted)
         return waiting.serial <= manager->persisted ? receipt_acknowledge(manager) : STATUS_OK;
     manager->serial++;
-    if (*(const uint8_t *)record->bytes == RECORD_END) {
+    if (record_is_end(record->bytes, record->size)) {
         manager->ended[unit] = true;
         manager->ended_count++;
     }

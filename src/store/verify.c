@@ -127,30 +127,56 @@ static herr_t verify_variable(hid_t file, const char *name, const H5L_info_t *in
     return to->status ? -1 : 0;
 }
 
-static void verify_unit(struct verification *to, const struct reader_unit *unit)
+/* What verify_units goes by: the checks' steps, and a block of units with their steps made. */
+struct unit_block {
+    int64_t *checks;           /* [extent.checks] */
+    struct reader_unit *units; /* [UNIT_ROWS] */
+    int64_t *steps;            /* [UNIT_ROWS] */
+};
+
+/* A unit that is shorter than others makes no checks behind its end. While its end is only in the journal, its steps are not known. */
+static void verify_unit(struct verification *to, const struct unit_block *block, size_t index)
 {
-    size_t checks = to->reader->schema.extent.checks;
+    const struct reader_unit *unit = &block->units[index];
+    size_t due = 0;
     to->report->units[unit->status]++;
-    if (unit->status != UNIT_DONE || unit->checks == checks)
+    for (size_t check = 0; check < to->reader->schema.extent.checks; check++)
+        due += block->checks[check] <= block->steps[index];
+    if (unit->status != UNIT_DONE || block->steps[index] == 0 || unit->checks == due)
         return;
     to->report->incomplete_units++;
-    to->report->missing_checks += checks - unit->checks;
-    find(to, "row %llu is done, but has %u of %zu checks", (unsigned long long)unit->row, unit->checks, checks);
+    to->report->missing_checks += due > unit->checks ? due - unit->checks : 0;
+    find(to, "row %llu is done, but has %u of %zu checks", (unsigned long long)unit->row, unit->checks, due);
+}
+
+static enum status verify_block(struct verification *to, const struct unit_block *block, uint64_t first, size_t count)
+{
+    enum status status = reader_integers(to->reader, layout_columns_table[COLUMN_steps_done].name, first, count, block->steps);
+    if (status)
+        return status;
+    status = reader_unit_list(to->reader, first, count, block->units);
+    for (size_t i = 0; !status && i < count; i++)
+        verify_unit(to, block, i);
+    reader_unit_free(block->units, count);
+    return status;
 }
 
 static enum status verify_units(struct verification *to)
 {
     uint64_t rows = to->reader->schema.rows;
-    struct reader_unit *units = mem_array(UNIT_ROWS, sizeof *units);
-    enum status status = units ? STATUS_OK : STATUS_NOMEM;
+    size_t checks = to->reader->schema.extent.checks;
+    struct unit_block block = {mem_array(checks, sizeof *block.checks), mem_array(UNIT_ROWS, sizeof *block.units),
+                               mem_array(UNIT_ROWS, sizeof *block.steps)};
+    enum status status = block.checks && block.units && block.steps ? STATUS_OK : STATUS_NOMEM;
+    if (!status && checks)
+        status = reader_axis_integers(to->reader, layout_axes_table[AXIS_CHECK].name, block.checks);
     for (uint64_t first = 0; !status && first < rows; first += UNIT_ROWS) {
         size_t count = rows - first < UNIT_ROWS ? (size_t)(rows - first) : UNIT_ROWS;
-        status = reader_unit_list(to->reader, first, count, units);
-        for (size_t i = 0; !status && i < count; i++)
-            verify_unit(to, &units[i]);
-        reader_unit_free(units, count);
+        status = verify_block(to, &block, first, count);
     }
-    mem_free(units);
+    mem_free(block.checks);
+    mem_free(block.units);
+    mem_free(block.steps);
     return status;
 }
 

@@ -10,7 +10,7 @@ static void bytes_are_little_endian(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {0xab, 4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0,
-                                       2, 0, 0, 0, 'h', 'i', 9, 9};
+                                       2, 0, 0, 0, 'h', 'i', 9, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0};
     struct pack pack = {0};
     pack_u8(&pack, 0xab);
     pack_u32(&pack, 0x01020304);
@@ -19,6 +19,7 @@ static void bytes_are_little_endian(void **state)
     pack_f64(&pack, -2.0);
     pack_text(&pack, "hi");
     pack_bytes(&pack, "\t\t", 2);
+    pack_hash(&pack, (struct hash){1, 0x0200});
     assert_false(pack.failed);
     assert_int_equal(pack.size, sizeof expected);
     assert_memory_equal(pack.data, expected, sizeof expected);
@@ -35,6 +36,7 @@ static void fill(struct pack *pack)
     pack_f64(pack, -INFINITY);
     pack_text(pack, "");
     pack_text(pack, "conv1.weight");
+    pack_hash(pack, (struct hash){UINT64_MAX, 3});
     pack_bytes(pack, "\0\1\2", 3);
 }
 
@@ -50,6 +52,8 @@ static bool read_all(const uint8_t *data, size_t size)
     right &= unpack_f64(&unpack) == -INFINITY;
     unpack_text(&unpack, empty, sizeof empty);
     unpack_text(&unpack, text, sizeof text);
+    struct hash hash = unpack_hash(&unpack);
+    right &= hash.high == UINT64_MAX && hash.low == 3;
     const uint8_t *bytes = unpack_bytes(&unpack, 3);
     assert_true(unpack.at <= size);
     if (unpack.failed)

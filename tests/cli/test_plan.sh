@@ -4,8 +4,9 @@ set -eu
 bnsweep=${BNSWEEP_BIN:?}/bnsweep
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cp "${BNSWEEP_SOURCE:?}/tests/cli/tiny.ini" "$folder"
-cd "$folder"
+mkdir "$folder/work"
+cp "${BNSWEEP_SOURCE:?}/tests/cli/tiny.ini" "$folder/work"
+cd "$folder/work"
 
 fail() { echo "$*"; exit 1; }
 
@@ -15,25 +16,23 @@ plan() {
     shift
     before=$(ls -lR --time-style=full-iso)
     status=0
-    "$bnsweep" plan "$@" >/tmp/plan.$$ 2>/tmp/plan_error.$$ || status=$?
+    "$bnsweep" plan "$@" >../out 2>../error || status=$?
     [ "$before" = "$(ls -lR --time-style=full-iso)" ] || fail "plan $* changed the folder"
-    mv /tmp/plan.$$ out
-    mv /tmp/plan_error.$$ error
-    [ "$status" = "$wanted" ] || { cat out error; fail "plan $* ended with status $status, not $wanted"; }
+    [ "$status" = "$wanted" ] || { cat ../out ../error; fail "plan $* ended with status $status, not $wanted"; }
 }
 
-has() { grep -q -- "$1" "$2" || { cat "$2"; fail "'$1' is not in the $2"; }; }
+has() { grep -q -- "$1" "../$2" || { cat "../$2"; fail "'$1' is not in the $2"; }; }
 
-# What text and JSON say of the same plan is the same, and is what the arguments after "--" demand: "name value" pairs.
+# What text and JSON say of the same plan is the same, and is what the arguments after the first demand: NAME=VALUE.
 agree() {
     arguments=$1
     shift
     # shellcheck disable=SC2086
     plan 0 $arguments
-    mv out text
+    mv ../out ../text
     # shellcheck disable=SC2086
     plan 0 $arguments --json
-    /usr/bin/python3 - text out "$@" <<'PYTHON'
+    /usr/bin/python3 - ../text ../out "$@" <<'PYTHON'
 import json
 import re
 import sys
@@ -58,15 +57,15 @@ if train["units"]:
 assert plan["engine"] == "reference" and 'engine "reference"' in text
 assert sum(arm["units"] for arm in plan["arms"]) == len(units)
 flat = {**states, **train, **{"extra_" + key: value for key, value in plan["store"]["extra"].items()}, "rows": plan["store"]["units"]}
-for name, value in zip(sys.argv[3::2], sys.argv[4::2]):
+for name, value in (argument.split("=") for argument in sys.argv[3:]):
     assert flat[name] == int(value), (name, flat[name], value)
 PYTHON
 }
 
 # No store: all is new. Momenta share a trajectory, but not with batchrenorm, and not with --no-fuse.
-agree "tiny.ini" new 6 done 0 units 6 trajectories 4 units_fused 4 rows 0
+agree "tiny.ini" new=6 done=0 units=6 trajectories=4 units_fused=4 rows=0
 has "norm = batchrenorm" text
-agree "tiny.ini --no-fuse" units 6 trajectories 6 units_fused 0
+agree "tiny.ini --no-fuse" units=6 trajectories=6 units_fused=0
 has "2 units have one each: norm = batchrenorm" text
 has "4 units have one each: --no-fuse" text
 plan 0 tiny.ini -j 3
@@ -80,9 +79,9 @@ echo "$long" | grep -q "6  new" || fail "run --dry-run: $long"
 
 # What was planned is what is done, and the store becomes as large as was said.
 plan 0 tiny.ini --json
-"$bnsweep" run tiny.ini 2>log
+"$bnsweep" run tiny.ini >../log 2>&1
 has "6 of 6 units to train in 4 trajectories" log
-/usr/bin/python3 - out tiny.h5 <<'PYTHON'
+/usr/bin/python3 - ../out tiny.h5 <<'PYTHON'
 import json
 import os
 import sys
@@ -90,25 +89,25 @@ import sys
 said, real = json.load(open(sys.argv[1]))["store"]["bytes_at_end"], os.path.getsize(sys.argv[2])
 assert abs(said / real - 1) < 0.1, (said, real)
 PYTHON
-agree "tiny.ini" new 0 done 6 units 0 trajectories 0 rows 6
-agree "tiny.ini -o ./tiny.h5" done 6
+agree "tiny.ini" new=0 done=6 units=0 trajectories=0 rows=6
+agree "tiny.ini -o ./tiny.h5" done=6
 
 # A larger sweep: only what is new, and a new momentum's price; a smaller one: the rest stays.
-agree "tiny.ini --set seed=0..1" new 6 done 6 units 6 trajectories 4 trajectories_again 0
-agree "tiny.ini --set bn_momentum=0.1,0.2,0.3" new 3 done 6 trajectories 3 trajectories_again 2 units_again 2
+agree "tiny.ini --set seed=0..1" new=6 done=6 units=6 trajectories=4 trajectories_again=0
+agree "tiny.ini --set bn_momentum=0.1,0.2,0.3" new=3 done=6 trajectories=3 trajectories_again=2 units_again=2
 has "they are trained again" text
-agree "tiny.ini --set bn_momentum=0.1" done 3 new 0 extra_done 3
+agree "tiny.ini --set bn_momentum=0.1" done=3 new=0 extra_done=3
 has "extra" text
 
 # What a run refuses, with its words.
 refused() {
     plan 2 tiny.ini "$@"
-    plan_says=$(cat error)
+    plan_says=$(cat ../error)
     has "a run would be refused" out
     run_says=$("$bnsweep" run tiny.ini "$@" 2>&1) && fail "run $* is not refused"
     [ "$plan_says" = "$run_says" ] || fail "plan says: $plan_says; run says: $run_says"
     plan 2 tiny.ini --json "$@"
-    /usr/bin/python3 -c 'import json, sys; assert json.load(open("out"))["store"]["refused"] in open("error").read()'
+    /usr/bin/python3 -c 'import json, sys; assert json.load(open("../out"))["store"]["refused"] in open("../error").read()'
 }
 refused --set check_every=5
 has "check_every = 10 in the store, check_every = 5 in this sweep" error

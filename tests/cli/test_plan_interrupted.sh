@@ -10,10 +10,10 @@ cd "$folder"
 
 fail() { echo "$*"; exit 1; }
 
-"$bnsweep" run tiny.ini --set steps=100000000 --set check_every=10000000 --state-every 0.1 2>log &
+"$bnsweep" run tiny.ini --set steps=100000000 --set check_every=10000000 --state-every 0.1 >log 2>&1 &
 pid=$!
 tries=0
-until ls tiny.h5.state 2>/dev/null | grep -qE '^[0-9a-f]{32}$'; do
+until [ -n "$(find tiny.h5.state -name '????????????????????????????????' 2>/dev/null)" ]; do
     kill -0 "$pid" 2>/dev/null || { cat log; fail "the run ended by itself"; }
     tries=$((tries + 1))
     [ "$tries" -lt 600 ] || fail "no state was saved"

@@ -111,7 +111,8 @@ static void as_published(void **state)
                 worst = fmax(worst, fabs(weights[j] - tensors[i].p[j]));
         }
     }
-    print_message("error %.2g; projected per channel %d, per layer %d, not %d times\n", worst, projections[0], projections[1], projections[2]);
+    print_message("error %.2g; projected per channel %d, per layer %d, not %d times\n", worst, projections[0], projections[1],
+                  projections[2]);
     assert_true(worst < (sizeof(real) == 4 ? 2e-6 : 2e-9)); /* the published norm has eps added */
     assert_true(projections[0] && projections[2]);
     small_net_free(&small);

@@ -60,7 +60,7 @@ static void any_number_of_channels(void **state)
     assert_true(worst < 32 * NUMBERS_ROUNDING);
 }
 
-/* A mean of 1e4 and a spread of 1: the mean that is subtracted is a rounded one, off by at most 5e-4 in float. */
+/* A mean of 1e4 and a spread of 1: y is rounded once; the gradient takes x from a rounded mean, off by at most 5e-4 in float. */
 static void a_large_mean_with_a_small_spread(void **state)
 {
     (void)state;
@@ -75,8 +75,9 @@ static void a_large_mean_with_a_small_spread(void **state)
     run(&norm, x, dy, y, dgamma, dbeta, dx);
     exact(&norm, 1e-5, x, dy, expected_y, expected_dx);
     double allowed = 2e4 * NUMBERS_ROUNDING;
-    print_message("error of y %.2g, of dx %.2g\n", numbers_error(ROWS * 3, y, expected_y), numbers_error(ROWS * 3, dx, expected_dx));
-    assert_true(numbers_error(ROWS * 3, y, expected_y) < allowed);
+    print_message("error of y %.2g, of dx %.2g\n", numbers_error(ROWS * 3, y, expected_y),
+                  numbers_error(ROWS * 3, dx, expected_dx));
+    assert_true(numbers_error(ROWS * 3, y, expected_y) < 16 * NUMBERS_ROUNDING);
     assert_true(numbers_error(ROWS * 3, dx, expected_dx) < allowed);
     norm_free(&norm);
 }

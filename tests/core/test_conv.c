@@ -57,8 +57,8 @@ static void add_dx(void *context, size_t x, size_t w, size_t y)
 }
 
 /* out[size] = the sums that `visit` makes, or out += them. */
-static void naive(const struct conv_shape *shape, size_t n, visit_product *visit, const real *first, const real *second, size_t size,
-                  bool add, real *out)
+static void naive(const struct conv_shape *shape, size_t n, visit_product *visit, const real *first, const real *second,
+                  size_t size, bool add, real *out)
 {
     double *sums = mem_array(size, sizeof *sums);
     assert_non_null(sums);
@@ -74,7 +74,8 @@ static void naive_forward(const struct conv_shape *shape, size_t n, const real *
     naive(shape, n, add_y, x, w, n * shape->h * shape->w * shape->cout, false, y);
 }
 
-static void naive_backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, real *workspace)
+static void naive_backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw,
+                                   real *workspace)
 {
     (void)workspace;
     naive(shape, n, add_dw, x, dy, CONV_TAPS * shape->cin * shape->cout, true, dw);

@@ -32,7 +32,8 @@ static void assert_agrees(const struct net_config *config, const bool *held, dou
     infer_statistics(&infer, &small.mode, small.weights, &set, &batch, &transform);
     struct infer_score score = infer_evaluate(&infer, small.weights, &transform, &set);
     assert_near(score.loss, loss, 64 * NUMBERS_ROUNDING);
-    assert_near(score.accuracy, (double)layers_correct(IMAGES, config->classes, small.pass.logits, small.pass.labels) / IMAGES, 1e-15);
+    assert_near(score.accuracy, (double)layers_correct(IMAGES, config->classes, small.pass.logits, small.pass.labels) / IMAGES,
+                1e-15);
     for (size_t c = 0; net_has_running(&small.net) && c < small.net.channels; c++) {
         if (held[c >= 5])
             continue; /* the pass has no batch statistics of a held layer */
@@ -91,7 +92,8 @@ static void evaluation_does_not_see_the_batch(void **state)
         accuracy += score.accuracy / IMAGES;
         loss += score.loss / IMAGES;
     }
-    struct infer_score all = infer_evaluate(&infer, small.weights, &transform, &(struct infer_set){IMAGES, small.pass.x, small.pass.labels});
+    struct infer_score all =
+        infer_evaluate(&infer, small.weights, &transform, &(struct infer_set){IMAGES, small.pass.x, small.pass.labels});
     assert_near(all.accuracy, accuracy, 1e-14);
     assert_near(all.loss, loss, 16 * NUMBERS_ROUNDING);
     small_net_free(&small);
@@ -114,7 +116,8 @@ static void fresh_statistics_make_evaluation_training(void **state)
     struct infer_set set = {IMAGES, small.pass.x, small.pass.labels};
     infer_statistics(&infer, &small.mode, small.weights, &set, &batch, &training);
     running_evaluation_batch(&small.net, &batch, &evaluation);
-    struct infer_score a = infer_evaluate(&infer, small.weights, &training, &set), b = infer_evaluate(&infer, small.weights, &evaluation, &set);
+    struct infer_score a = infer_evaluate(&infer, small.weights, &training, &set),
+                       b = infer_evaluate(&infer, small.weights, &evaluation, &set);
     assert_true(a.loss == b.loss && a.accuracy == b.accuracy);
     assert_false(evaluation.batch);
     small_net_free(&small);

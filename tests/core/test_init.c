@@ -27,7 +27,8 @@ static void the_default_is_uniform_within_one_over_root_fan_in(void **state)
     static const struct {
         const char *name;
         double fan_in;
-    } tensors[] = {{"conv1.weight", 27}, {"conv1.bias", 27}, {"conv2.weight", 72}, {"conv2.bias", 72}, {"linear.weight", 16}, {"linear.bias", 16}};
+    } tensors[] = {{"conv1.weight", 27}, {"conv1.bias", 27},    {"conv2.weight", 72},
+                   {"conv2.bias", 72},   {"linear.weight", 16}, {"linear.bias", 16}};
     init_default(&net, 5, weights);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         const struct net_param *param = &net.params[net_find_param(&net, tensors[i].name)];
@@ -146,12 +147,16 @@ static void refuse(size_t index, struct init_tensor wrong, const char *text)
 static void wrong_tensors_are_named(void **state)
 {
     (void)state;
-    refuse(0, (struct init_tensor){"conv1.weight", 4, {8, 4, 3, 3}, conv2}, "tensor 'conv1.weight' has shape [8, 4, 3, 3], the network needs [8, 3, 3, 3]");
-    refuse(0, (struct init_tensor){"conv1.weight", 3, {8, 3, 9}, conv1}, "tensor 'conv1.weight' has shape [8, 3, 9], the network needs [8, 3, 3, 3]");
+    refuse(0, (struct init_tensor){"conv1.weight", 4, {8, 4, 3, 3}, conv2},
+           "tensor 'conv1.weight' has shape [8, 4, 3, 3], the network needs [8, 3, 3, 3]");
+    refuse(0, (struct init_tensor){"conv1.weight", 3, {8, 3, 9}, conv1},
+           "tensor 'conv1.weight' has shape [8, 3, 9], the network needs [8, 3, 3, 3]");
     refuse(0, (struct init_tensor){"conv1.weight", 0, {0}, conv1}, "has shape []");
     refuse(1, (struct init_tensor){"conv1.bias", 1, {7}, bias1}, "tensor 'conv1.bias' has shape [7], the network needs [8]");
-    refuse(4, (struct init_tensor){"linear.weight", 2, {16, 4}, linear}, "tensor 'linear.weight' has shape [16, 4], the network needs [4, 16]");
-    refuse(7, (struct init_tensor){"norm2.running_var", 2, {16, 1}, running}, "tensor 'norm2.running_var' has shape [16, 1], the network needs [16]");
+    refuse(4, (struct init_tensor){"linear.weight", 2, {16, 4}, linear},
+           "tensor 'linear.weight' has shape [16, 4], the network needs [4, 16]");
+    refuse(7, (struct init_tensor){"norm2.running_var", 2, {16, 1}, running},
+           "tensor 'norm2.running_var' has shape [16, 1], the network needs [16]");
     refuse(6, (struct init_tensor){"norm3.weight", 1, {16}, norm2}, "'norm3.weight' is not one of this network");
     refuse(6, (struct init_tensor){"norm3.running_mean", 1, {16}, norm2}, "'norm3.running_mean' is not one of this network");
     refuse(6, (struct init_tensor){"", 1, {16}, norm2}, "'' is not one of this network");

@@ -47,7 +47,8 @@ static void translate(const struct small_net *small, const double *r, const doub
     for (size_t i = 0; r && i < small->net.config.blocks; i++)
         for (size_t c = 0; c < small->net.block[i].conv.cout; c++) {
             size_t all = small->net.block[i].first_channel + c;
-            size_t gamma = small->net.params[small->net.block[i].gamma].offset + c, beta = small->net.params[small->net.block[i].beta].offset + c;
+            size_t gamma = small->net.params[small->net.block[i].gamma].offset + c,
+                   beta = small->net.params[small->net.block[i].beta].offset + c;
             plain->weights[gamma] = (real)((double)small->weights[gamma] * r[all]);
             plain->weights[beta] = (real)((double)small->weights[beta] + (double)small->weights[gamma] * d[all]);
         }
@@ -166,7 +167,8 @@ static void a_bias_before_batch_norm_has_no_gradient(void **state)
         small.held[0] = small.held[1] = held;
         small_net_gradient(&small);
         for (size_t i = 0; i < config.blocks; i++) {
-            const struct net_param *bias = &small.net.params[small.net.block[i].bias], *weight = &small.net.params[small.net.block[i].weight];
+            const struct net_param *bias = &small.net.params[small.net.block[i].bias],
+                                   *weight = &small.net.params[small.net.block[i].weight];
             for (size_t c = 0; c < bias->channels; c++)
                 largest = fmax(largest, fabs((double)small.gradient[bias->offset + c]));
             for (size_t c = 0; c < weight->channels * weight->length; c++)

@@ -99,14 +99,16 @@ static void as_pytorch(void **state)
 static void frozen_blocks_stand_still(void **state)
 {
     (void)state;
-    static const bool none[NET_MAX_BLOCKS + 1], first[NET_MAX_BLOCKS + 1] = {true}, classifier[NET_MAX_BLOCKS + 1] = {false, false, true};
+    static const bool none[NET_MAX_BLOCKS + 1], first[NET_MAX_BLOCKS + 1] = {true},
+                                                                       classifier[NET_MAX_BLOCKS + 1] = {false, false, true};
     const bool *const frozen[] = {none, first, classifier};
     for (int kind = 0; kind < OPTIM_KIND_COUNT; kind++) {
         struct net_config net = small_net_config();
         struct small_net small;
         struct optim optims[3];
         real *updates[3];
-        struct optim_config config = {.kind = (enum optim_kind)kind, .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .weight_decay = 0.1};
+        struct optim_config config = {
+            .kind = (enum optim_kind)kind, .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .weight_decay = 0.1};
         small_net_create(&small, &net, 4);
         small_net_gradient(&small);
         for (int i = 0; i < 3; i++) {

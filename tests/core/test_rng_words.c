@@ -17,7 +17,8 @@ static void published_vectors(void **state)
 {
     (void)state;
     assert_block(0, 0, 0, 0, (const uint32_t[]){0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-    assert_block(UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX, (const uint32_t[]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    assert_block(UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX,
+                 (const uint32_t[]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
     /* counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0, low words first */
     assert_block(0xa4093822, 0x299f31d0, 0x0370734413198a2eu, 0x85a308d3243f6a88u,
                  (const uint32_t[]){0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});

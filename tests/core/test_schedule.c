@@ -51,7 +51,8 @@ static void one_cycle(void **state)
 {
     (void)state;
     struct schedule_config config = {.kind = SCHEDULE_ONECYCLE, .lr = 1, .steps = 10, .peak = 0.3, .div = 25, .final_div = 1e4};
-    static const double expected[] = {0.04, 0.52, 1.0, 0.95048463, 0.81174565, 0.61126202, 0.38874198, 0.18825835, 0.04951937, 4e-06};
+    static const double expected[] = {0.04,       0.52,       1.0,        0.95048463, 0.81174565,
+                                      0.61126202, 0.38874198, 0.18825835, 0.04951937, 4e-06};
     for (uint64_t s = 0; s < 10; s++)
         assert_near(schedule_rate(&config, s), expected[s], 5e-9);
     /* in full: floor + (1 - floor)/2 (1 + cos(pi (s - 2)/7)) */

@@ -134,8 +134,10 @@ static void eps_explains_what_is_left_of_the_radial_gradient(void **state)
         create_scaled(&small, sizes[e], 1);
         for (size_t block = 0; block < 2; block++)
             for (size_t c = 0; c < small.net.config.channels[block]; c++) {
-                size_t gamma = small.net.params[small.net.block[block].gamma].offset + c, all = small.net.block[block].first_channel + c;
-                double expected = sizes[e] / (small.pass.batch.var[all] + sizes[e]) * (double)small.weights[gamma] * (double)small.gradient[gamma];
+                size_t gamma = small.net.params[small.net.block[block].gamma].offset + c,
+                       all = small.net.block[block].first_channel + c;
+                double expected = sizes[e] / (small.pass.batch.var[all] + sizes[e]) * (double)small.weights[gamma] *
+                                  (double)small.gradient[gamma];
                 double size = sqrt(channel_dot(&small, block, c, small.gradient, small.gradient) *
                                    channel_dot(&small, block, c, small.weights, small.weights));
                 assert_near(channel_dot(&small, block, c, small.gradient, small.weights), expected, 64 * NUMBERS_ROUNDING * size);

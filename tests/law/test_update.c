@@ -82,7 +82,8 @@ static void projected_updates_are_orthogonal(void **state)
 {
     (void)state;
     for (int kind = 0; kind < OPTIM_KIND_COUNT; kind++) {
-        struct optim_config config = {.kind = (enum optim_kind)kind, .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1};
+        struct optim_config config = {
+            .kind = (enum optim_kind)kind, .momentum = 0.9, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1};
         struct small_net small, plain;
         struct optim optim, plain_optim;
         real *update, *plain_update;
@@ -99,7 +100,8 @@ static void projected_updates_are_orthogonal(void **state)
             if (i == 0) {
                 for (int p = 0; p < small.net.param_count; p++) {
                     const struct net_param *param = &small.net.params[p];
-                    bool same = !memcmp(update + param->offset, plain_update + param->offset, param->length * param->channels * sizeof(real));
+                    bool same = !memcmp(update + param->offset, plain_update + param->offset,
+                                        param->length * param->channels * sizeof(real));
                     assert_int_equal(same, param->kind != NET_CONV_WEIGHT);
                 }
             }

@@ -5,9 +5,21 @@
 
 static struct plan experiment(void)
 {
-    return (struct plan){.steps = 6000, .first_check = 2000, .check_every = 100, .angle_window = 100, .trace_every = 10,
-                         .val_size = 4000, .probe_size = 128, .reest = WHEN_ALWAYS, .swap_layer = WHEN_ALWAYS, .swap_top = WHEN_LAST,
-                         .ema = WHEN_ALWAYS, .reest_count = 3, .ema_count = 1, .reest_batches = {10, 100, 300}, .ema_decays = {0.999}};
+    return (struct plan){.steps = 6000,
+                         .first_check = 2000,
+                         .check_every = 100,
+                         .angle_window = 100,
+                         .trace_every = 10,
+                         .val_size = 4000,
+                         .probe_size = 128,
+                         .reest = WHEN_ALWAYS,
+                         .swap_layer = WHEN_ALWAYS,
+                         .swap_top = WHEN_LAST,
+                         .ema = WHEN_ALWAYS,
+                         .reest_count = 3,
+                         .ema_count = 1,
+                         .reest_batches = {10, 100, 300},
+                         .ema_decays = {0.999}};
 }
 
 static void checks_of_the_experiment(void **state)

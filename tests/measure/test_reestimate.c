@@ -75,7 +75,8 @@ static void the_same_batch_gives_fresh_statistics(void **state)
         assert_ok(running_transform_create(&transform, &small.net, &small.arena));
         assert_ok(run(3, (const uint64_t[]){1, 2, 5}));
         assert_int_equal(seen.count, 3);
-        infer_statistics(&infer, &small.mode, small.weights, &(struct infer_set){BATCH, task.val_x, task.val_y}, &fresh, &transform);
+        infer_statistics(&infer, &small.mode, small.weights, &(struct infer_set){BATCH, task.val_x, task.val_y}, &fresh,
+                         &transform);
         for (size_t c = 0; c < CHANNELS; c++)
             for (size_t i = 0; i < 3; i++) {
                 assert_near(seen.mean[i][c], fresh.mean[c], 64 * NUMBERS_ROUNDING);
@@ -112,7 +113,8 @@ static void it_works_on_a_copy(void **state)
 {
     (void)state;
     create(NORM_BATCH, TRAIN);
-    struct hash mean = hash_bytes(small.running.mean, CHANNELS * sizeof(real)), var = hash_bytes(small.running.var, CHANNELS * sizeof(real));
+    struct hash mean = hash_bytes(small.running.mean, CHANNELS * sizeof(real)),
+                var = hash_bytes(small.running.var, CHANNELS * sizeof(real));
     struct hash weights = hash_bytes(small.weights, small.net.size * sizeof(real));
     assert_ok(run(1, (const uint64_t[]){3}));
     assert_true(hash_equal(mean, hash_bytes(small.running.mean, CHANNELS * sizeof(real))));

@@ -87,7 +87,8 @@ static void all_swapped_is_fresh(void **state)
 static void orders_put_the_largest_first(void **state)
 {
     (void)state;
-    double lag[CHANNELS] = {0.1, -3, NAN, 2, 0, 3, -0.5, 2, NAN, -INFINITY, 0}, angle[CHANNELS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, NAN};
+    double lag[CHANNELS] = {0.1, -3, NAN, 2, 0, 3, -0.5, 2, NAN, -INFINITY, 0},
+           angle[CHANNELS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, NAN};
     static const uint32_t by_lag[] = {9, 1, 5, 3, 7, 6, 0, 4, 10, 2, 8}, by_angle[] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 10};
     uint32_t order[CHANNELS];
     swap_order(&small.net, PLAN_ORDER_LAG, lag, angle, 1, 2, order);

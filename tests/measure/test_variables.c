@@ -44,7 +44,8 @@ static void records_are_covered_once(void **state)
 static void sizes_follow_the_axes(void **state)
 {
     (void)state;
-    struct variables_extent e = {.checks = 2, .samples = 3, .channels = 5, .layers = 7, .reests = 11, .orders = 13, .ks = 17, .emas = 19};
+    struct variables_extent e = {
+        .checks = 2, .samples = 3, .channels = 5, .layers = 7, .reests = 11, .orders = 13, .ks = 17, .emas = 19};
     assert_int_equal(variables_size(VARIABLE_loss, &e), 1);
     assert_int_equal(variables_size(VARIABLE_angle, &e), 5);
     assert_int_equal(variables_size(VARIABLE_acc_swap_layer, &e), 7);

@@ -26,7 +26,8 @@ static void means_over_the_last_steps(void **state)
 {
     (void)state;
     enum { LENGTH = 4, CHANNELS = 11 };
-    struct plan plan = {.steps = 20, .first_check = LENGTH, .check_every = 3, .angle_window = LENGTH, .val_size = 1, .probe_size = 1};
+    struct plan plan = {
+        .steps = 20, .first_check = LENGTH, .check_every = 3, .angle_window = LENGTH, .val_size = 1, .probe_size = 1};
     struct window window;
     assert_ok(window_create(&window, &small.net, &plan, &small.arena));
     for (uint64_t step = 1; step <= 20; step++) {
@@ -60,14 +61,20 @@ static void means_over_the_last_steps(void **state)
     }
 }
 
-/* For windows shorter, equal and longer than the checks' distance: at each check the opening is the weights of that many steps ago. */
+/* For windows shorter, equal and longer than the checks' distance: at each check the opening is the weights of that many steps ago.
+ */
 static void snapshots_wait_for_their_check(void **state)
 {
     (void)state;
     for (uint64_t length = 1; length <= 9; length++)
         for (uint64_t every = 1; every <= 5; every++)
             for (uint64_t first = length; first <= length + 3; first++) {
-                struct plan plan = {.steps = 25, .first_check = first, .check_every = every, .angle_window = length, .val_size = 1, .probe_size = 1};
+                struct plan plan = {.steps = 25,
+                                    .first_check = first,
+                                    .check_every = every,
+                                    .angle_window = length,
+                                    .val_size = 1,
+                                    .probe_size = 1};
                 struct arena arena = {0};
                 struct window window;
                 uint64_t check, checks = 0;

@@ -54,7 +54,8 @@ static int remove_folder(void **state)
 static enum status send(void *context, size_t unit, enum variable_group group, uint32_t index, const double *values, size_t count)
 {
     float kept[300];
-    struct record record = {.kind = RECORD_VALUES, .group = group, .index = index, .count = (uint32_t)count, .values = kept}, back = {0};
+    struct record record = {.kind = RECORD_VALUES, .group = group, .index = index, .count = (uint32_t)count, .values = kept},
+                  back = {0};
     struct pack pack = {0};
     (void)context, (void)unit;
     assert_true(count <= sizeof kept / sizeof *kept);

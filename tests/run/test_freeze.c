@@ -45,7 +45,8 @@ static void frozen_blocks_stand_still(void **state)
             config.optim.weight_decay = 0.1;
             config.frozen[frozen] = true;
             struct trajectory *t = small_run_create(&config, &records);
-            real *start = arena_array(&t->arena, t->net.size, sizeof(real)), *half = arena_array(&t->arena, t->net.size, sizeof(real));
+            real *start = arena_array(&t->arena, t->net.size, sizeof(real)),
+                 *half = arena_array(&t->arena, t->net.size, sizeof(real));
             memcpy(start, t->weights, t->net.size * sizeof(real));
             small_run_steps(t, HALF);
             memcpy(half, t->weights, t->net.size * sizeof(real));
@@ -76,7 +77,8 @@ static size_t moved(enum freeze_stats_kind stats, bool towards_the_new_data)
     assert_true(hash_equal(weights, trajectory_weights_hash(t)));
     assert_int_equal(hash_equal(statistics, trajectory_statistics_hash(t, 0)), !towards_the_new_data);
     for (size_t c = 0; c < 8; c++) {
-        double was = (double)before[c], is = (double)t->running[0].mean[c], batch = t->pass.batch.mean[c], sigma = sqrt(t->pass.batch.var[c]);
+        double was = (double)before[c], is = (double)t->running[0].mean[c], batch = t->pass.batch.mean[c],
+               sigma = sqrt(t->pass.batch.var[c]);
         count += was != is;
         if (towards_the_new_data)
             assert_true(fabs(is - batch) < 0.2 * fabs(was - batch) + 0.5 * sigma); /* 0.9^20 = 0.12 of the way is left */

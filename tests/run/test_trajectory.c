@@ -41,10 +41,12 @@ static void values_agree_with_each_other(void **state)
         assert_true(value(t, r, VARIABLE_lr_applied, 0) == 0.02);
         assert_true(value(t, r, VARIABLE_loss, 0) > 0);
         for (size_t c = 0; c < 8; c++) {
-            double lag = value(t, r, VARIABLE_mean_lag, c), mu = value(t, r, VARIABLE_mu_over_sigma, c), ratio = value(t, r, VARIABLE_var_ratio, c);
+            double lag = value(t, r, VARIABLE_mean_lag, c), mu = value(t, r, VARIABLE_mu_over_sigma, c),
+                   ratio = value(t, r, VARIABLE_var_ratio, c);
             double sigma = sqrt(value(t, r, VARIABLE_running_var, c) / ratio);
             assert_near((lag + mu) * sigma, value(t, r, VARIABLE_running_mean, c), 1e-6);
-            assert_true(value(t, r, VARIABLE_angle, c) > 0 && value(t, r, VARIABLE_drift, c) > 0 && value(t, r, VARIABLE_norm, c) > 0);
+            assert_true(value(t, r, VARIABLE_angle, c) > 0 && value(t, r, VARIABLE_drift, c) > 0 &&
+                        value(t, r, VARIABLE_norm, c) > 0);
             assert_true(fabs(value(t, r, VARIABLE_cos_grad, c)) < 1e-3);
         }
         /* all channels swapped, whatever the order: fresh statistics, which are training mode's */
@@ -60,7 +62,9 @@ static void values_agree_with_each_other(void **state)
 static void norms_without_statistics_say_nothing_of_them(void **state)
 {
     (void)state;
-    static const enum variable_id absent[] = {VARIABLE_running_mean, VARIABLE_mean_lag, VARIABLE_var_ratio, VARIABLE_acc_reest, VARIABLE_acc_swap_layer, VARIABLE_acc_swap_top, VARIABLE_acc_ema_reest};
+    static const enum variable_id absent[] = {VARIABLE_running_mean, VARIABLE_mean_lag,       VARIABLE_var_ratio,
+                                              VARIABLE_acc_reest,    VARIABLE_acc_swap_layer, VARIABLE_acc_swap_top,
+                                              VARIABLE_acc_ema_reest};
     for (int norm = NORM_GROUP; norm < NORM_KIND_COUNT; norm++) {
         struct trajectory_config config = small_run_config();
         struct small_run_records records = {0};
@@ -180,7 +184,8 @@ static void one_value_a_channel_is_refused_at_the_step(void **state)
     small_run_forget(&records);
 }
 
-static enum status refuse_third(void *context, size_t unit, enum variable_group group, uint32_t index, const double *values, size_t count)
+static enum status refuse_third(void *context, size_t unit, enum variable_group group, uint32_t index, const double *values,
+                                size_t count)
 {
     (void)unit, (void)group, (void)index, (void)values, (void)count;
     return ++*(int *)context == 3 ? status_fail(STATUS_IO, "the third record") : STATUS_OK;

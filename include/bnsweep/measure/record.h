@@ -7,6 +7,7 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/measure/variables.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X(NAME, number, printable name): the numbers are sent and stored. */
@@ -49,5 +50,8 @@ enum status record_pack(const struct record *record, struct pack *pack);
 enum status record_unpack(const void *bytes, size_t size, struct record *out);
 
 void record_free(struct record *record);
+
+/* Return whether the packed record is an END record, without reading the rest of it. */
+bool record_is_end(const void *bytes, size_t size);
 
 #endif
