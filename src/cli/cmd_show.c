@@ -76,8 +76,8 @@ static void add_lag(struct tabulate *table, const struct frame *frame, const str
 static enum status print_checks(const struct frame *frame, const struct history *history)
 {
     static const struct tabulate_column columns[] = {
-        {"step", true},     {"lr", true},     {"loss", true},      {"training %", true}, {"evaluation %", true},
-        {"gap", true},      {"re-est. %", true}, {"rotation/100", true}, {"growth", true},     {"worst mean_lag", true}, {"worst var_ratio", true},
+        {"step", true},      {"lr", true},           {"loss", true},   {"training %", true},      {"evaluation %", true},   {"gap", true},
+        {"re-est. %", true}, {"rotation/100", true}, {"growth", true}, {"worst mean_lag", false}, {"worst var_ratio", true},
     };
     struct tabulate table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     for (size_t i = 0; i < history->count; i++) {
@@ -96,8 +96,8 @@ static enum status print_checks(const struct frame *frame, const struct history 
         add_lag(&table, frame, check);
         add(&table, 3, 1, check->var_ratio);
     }
-    printf("\nchecks (accuracies in percent, rotation in degrees in 100 steps and growth of the last convolution's weights, the lag farthest\n"
-           "from 0 in standard deviations with its channel, the variance ratio farthest from 1):\n");
+    printf("\nchecks (accuracies in percent, rotation in degrees in 100 steps and growth of the last convolution's weights, the lag\n"
+           "farthest from 0 in standard deviations with its channel, the variance ratio farthest from 1):\n");
     enum status status = tabulate_print(&table, stdout, TABULATE_PLAIN);
     tabulate_free(&table);
     return status;

@@ -71,7 +71,8 @@ enum status folder_keep(struct folder *folder)
         return STATUS_OK;
     enum status status = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR
                              ? refuse(folder->path)
-                             : status_fail(STATUS_IO, "could not rename '%s' to '%s': %s", folder->temporary, folder->path, strerror(errno));
+                             : status_fail(STATUS_IO, "could not rename '%s' to '%s': %s", folder->temporary, folder->path,
+                                           strerror(errno));
     folder_drop(folder);
     return status;
 }

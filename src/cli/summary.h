@@ -4,7 +4,8 @@
 
 #include "frame.h"
 
-/* X(name, heading, factor for people, digits after the point, unit behind it, meaning). "Last layer": the last convolution's channels, averaged. */
+/* X(name, heading, factor for people, digits after the point, unit behind it, meaning). "Last layer": the last convolution's
+ * channels, averaged. */
 #define SUMMARY(X)                                                                                                        \
     X(rotation, "rotation/100 steps", 1, 2, "°", "last layer's angle scaled to 100 steps, mean over checks")            \
     X(norm_growth, "norm growth", 1, 2, "×", "last layer's norm / norm_init at the last check")                         \

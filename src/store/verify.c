@@ -71,6 +71,7 @@ static enum status read_numbers(struct verification *to, hid_t dataset, const ch
             return status_fail(STATUS_NOMEM, "%s: a row is too large", name);
     }
     hsize_t rows = row < READ_BYTES ? READ_BYTES / row : 1;
+    rows = rows < size[0] ? rows : size[0];
     void *buffer = mem_array(rows, row);
     hid_t type = H5Dget_type(dataset);
     enum status status = buffer ? STATUS_OK : STATUS_NOMEM;

@@ -118,41 +118,76 @@ static void as_published(void **state)
     small_net_free(&small);
 }
 
+/* One step from a gradient that the test has given the first convolution, against the published one. */
+static void assert_published_step(struct small_net *small)
+{
+    static const bool frozen[NET_MAX_BLOCKS + 1];
+    const struct net_param *param = &small->net.params[small->net.block[0].weight];
+    static double weights[MOST];
+    struct optim optim;
+    assert_ok(optim_create(&optim, &config, &small->net, &small->arena));
+    real *update = arena_array(&small->arena, small->net.size, sizeof *update);
+    tensors[0] = (struct tensor){.out = param->channels, .in = param->length};
+    load(param, small->weights, tensors[0].p);
+    load(param, small->gradient, tensors[0].grad);
+    memset(projections, 0, sizeof projections);
+    published_step(&tensors[0], true, 0.01, 1);
+    optim_update(&optim, 0.01, frozen, small->weights, small->gradient, update);
+    for (size_t i = 0; i < small->net.size; i++)
+        small->weights[i] += update[i];
+    load(param, small->weights, weights);
+    for (size_t j = 0; j < param->length * param->channels; j++)
+        assert_near(weights[j], tensors[0].p[j], sizeof(real) == 4 ? 1e-7 : 1e-9);
+}
+
+/* gradient -= its part along the weights, for `count` values `stride` apart, and a cosine of about `cosine` in its place. */
+static void set_cosine(real *gradient, const real *weights, size_t count, size_t stride, double cosine)
+{
+    double wg = 0, ww = 0, gg = 0;
+    for (size_t i = 0; i < count; i++) {
+        wg += (double)weights[i * stride] * (double)gradient[i * stride];
+        ww += (double)weights[i * stride] * (double)weights[i * stride];
+        gg += (double)gradient[i * stride] * (double)gradient[i * stride];
+    }
+    for (size_t i = 0; i < count; i++)
+        gradient[i * stride] += (real)((cosine * sqrt(gg / ww) - wg / ww) * (double)weights[i * stride]);
+}
+
 /* A gradient that is orthogonal to the tensor but not to its channels: the layer view. */
 static void as_published_in_the_layer_view(void **state)
 {
     (void)state;
-    static const bool frozen[NET_MAX_BLOCKS + 1];
     struct net_config net = small_net_config();
     struct small_net small;
-    struct optim optim;
-    static double weights[MOST];
     small_net_create(&small, &net, 2);
-    assert_ok(optim_create(&optim, &config, &small.net, &small.arena));
-    real *update = arena_array(&small.arena, small.net.size, sizeof *update);
     const struct net_param *param = &small.net.params[small.net.block[0].weight];
-    size_t count = param->length * param->channels;
-    double wg = 0, ww = 0;
     numbers_fill(3, small.net.size, small.gradient);
-    for (size_t j = param->offset; j < param->offset + count; j++) {
-        wg += (double)small.weights[j] * (double)small.gradient[j];
-        ww += (double)small.weights[j] * (double)small.weights[j];
-    }
-    for (size_t j = param->offset; j < param->offset + count; j++)
-        small.gradient[j] -= (real)(wg / ww * (double)small.weights[j]);
-    tensors[0] = (struct tensor){.out = param->channels, .in = param->length};
-    load(param, small.weights, tensors[0].p);
-    load(param, small.gradient, tensors[0].grad);
-    projections[1] = 0;
-    published_step(&tensors[0], true, 0.01, 1);
-    assert_int_equal(projections[1], 1);
-    optim_update(&optim, 0.01, frozen, small.weights, small.gradient, update);
-    for (size_t i = 0; i < small.net.size; i++)
-        small.weights[i] += update[i];
-    load(param, small.weights, weights);
-    for (size_t j = 0; j < count; j++)
-        assert_near(weights[j], tensors[0].p[j], sizeof(real) == 4 ? 1e-7 : 1e-9);
+    set_cosine(small.gradient + param->offset, small.weights + param->offset, param->length * param->channels, 1, 0);
+    assert_published_step(&small);
+    assert_true(projections[0] == 0 && projections[1] == 1);
     small_net_free(&small);
+}
+
+/* The limit is delta / sqrt(18) = 0.0236 per channel: cosines just below it are projected, just above it are not. */
+static void the_limit_shrinks_with_the_length(void **state)
+{
+    (void)state;
+    for (int above = 0; above <= 1; above++) {
+        struct net_config net = small_net_config();
+        struct small_net small;
+        small_net_create(&small, &net, 2);
+        const struct net_param *param = &small.net.params[small.net.block[0].weight];
+        assert_int_equal(param->length, 18);
+        numbers_fill(4, small.net.size, small.gradient);
+        for (size_t c = 0; c < param->channels; c++) {
+            real *gradient = small.gradient + param->offset + c;
+            set_cosine(gradient, small.weights + param->offset + c, param->length, param->channels, 0);
+            set_cosine(gradient, small.weights + param->offset + c, param->length, param->channels, above ? 0.0245 : 0.0225);
+        }
+        assert_published_step(&small);
+        assert_true(projections[0] == !above);
+        small_net_free(&small);
+    }
 }
 
 int main(void)
@@ -160,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_published),
         cmocka_unit_test(as_published_in_the_layer_view),
+        cmocka_unit_test(the_limit_shrinks_with_the_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,8 @@ static void as_pytorch(void **state)
 static void frozen_blocks_stand_still(void **state)
 {
     (void)state;
-    static const bool none[NET_MAX_BLOCKS + 1], first[NET_MAX_BLOCKS + 1] = {true},
-                                                                       classifier[NET_MAX_BLOCKS + 1] = {false, false, true};
+    static const bool none[NET_MAX_BLOCKS + 1], first[NET_MAX_BLOCKS + 1] = {true};
+    static const bool classifier[NET_MAX_BLOCKS + 1] = {false, false, true};
     const bool *const frozen[] = {none, first, classifier};
     for (int kind = 0; kind < OPTIM_KIND_COUNT; kind++) {
         struct net_config net = small_net_config();

@@ -58,6 +58,26 @@ static void a_gradient_overwrites(void **state)
     small_net_free(&small);
 }
 
+/* A held layer is in evaluation mode: its transform is the running statistics', its gradient does not go through the batch's. */
+static void held_layers_use_running_statistics(void **state)
+{
+    (void)state;
+    struct net_config config = small_net_config();
+    struct small_net small;
+    small_net_create(&small, &config, 4);
+    small.held[1] = true;
+    small_net_loss(&small);
+    assert_true(small.pass.block[0].transform.batch && !small.pass.block[1].transform.batch);
+    for (size_t c = 0; c < 11; c++) {
+        double mean = c < 5 ? small.pass.batch.mean[c] : (double)small.running.mean[c];
+        double variance = c < 5 ? small.pass.batch.var[c] : (double)small.running.var[c];
+        assert_true(small.pass.transform.mean[c] == mean);
+        assert_near(small.pass.transform.invstd[c], 1 / sqrt(variance + 1e-5), 1e-14 / sqrt(variance));
+        assert_true(small.pass.transform.r[c] == 1 && small.pass.transform.d[c] == 0);
+    }
+    small_net_free(&small);
+}
+
 static void updates_leave_held_layers_out(void **state)
 {
     (void)state;
@@ -106,6 +126,7 @@ int main(void)
         cmocka_unit_test(one_value_a_channel_is_refused_by_batch_norms_alone),
         cmocka_unit_test(running_statistics_and_weights_are_read_only),
         cmocka_unit_test(a_gradient_overwrites),
+        cmocka_unit_test(held_layers_use_running_statistics),
         cmocka_unit_test(updates_leave_held_layers_out),
         cmocka_unit_test(the_update_counts_pixels),
     };

@@ -81,6 +81,7 @@ static void batches_depend_on_their_number_alone(void **state)
         task_batch(&task, TASK_TRAIN, 9, first, first_y);
         for (uint64_t other = 0; other < 20; other++) {
             task_batch(&task, other % 2 ? TASK_TRAIN : TASK_REESTIMATE, other, x, y);
+            task_batch(&task, TASK_REESTIMATE, 9, x, y); /* the same epoch's other order */
             task_batch(&task, TASK_TRAIN, 9, x, y);
             assert_memory_equal(x, first, sizeof x);
             assert_memory_equal(y, first_y, sizeof y);

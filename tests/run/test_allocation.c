@@ -87,8 +87,8 @@ static enum status part(const struct trajectory_config *config, bool resumes, ui
 static enum status run(const struct trajectory_config *config)
 {
     made = 0;
-    enum status status = part(config, false, 5);
-    return status ? status : part(config, true, 8);
+    enum status status = part(config, false, 4);
+    return status ? status : part(config, true, 7);
 }
 
 /* `twice`: also with every later allocation failing too. */

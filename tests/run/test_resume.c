@@ -79,6 +79,7 @@ static void every_optimizer_norm_and_schedule(void **state)
                 config.schedule.warmup = (uint64_t)norm % 3;
                 config.plan.reest = config.plan.swap_layer = config.plan.swap_top = WHEN_LAST;
                 config.task.val_size = config.plan.val_size = 8;
+                config.plan.steps = config.schedule.steps = 8;
                 assert_resumes(&config, 1);
             }
 }

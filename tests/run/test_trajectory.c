@@ -139,6 +139,20 @@ static void divergence_ends_the_run(void **state)
     }
 }
 
+/* A loss of infinity ends a run as a NaN does: a logit of minus infinity for the first class, finite ones for the rest. */
+static void an_infinite_loss_is_a_divergence(void **state)
+{
+    (void)state;
+    struct trajectory_config config = small_run_config();
+    struct small_run_records records = {0};
+    struct trajectory *t = small_run_create(&config, &records);
+    t->weights[t->net.params[t->net.linear_bias].offset] = (real)-INFINITY;
+    assert_fails(STATUS_DIVERGED, "the loss is inf at step 1", trajectory_step(t));
+    assert_int_equal(t->step, 0);
+    trajectory_free(t);
+    small_run_forget(&records);
+}
+
 static void refuse(enum status code, const char *text, const struct trajectory_config *config)
 {
     struct small_run_records records = {0};
@@ -219,6 +233,7 @@ int main(void)
         cmocka_unit_test(norms_without_statistics_say_nothing_of_them),
         cmocka_unit_test(a_run_is_a_function_of_its_configuration),
         cmocka_unit_test(divergence_ends_the_run),
+        cmocka_unit_test(an_infinite_loss_is_a_divergence),
         cmocka_unit_test(configurations_that_are_refused),
         cmocka_unit_test(one_value_a_channel_is_refused_at_the_step),
         cmocka_unit_test(a_sink_may_refuse),
