@@ -194,7 +194,8 @@ enum status cmd_verify(int argc, char **argv)
             "   differ and the last check was at the end, or where a setting differs that must have changed them; else a warning.\n"
             "4. The learning rate read from the optimizer at each check, against the schedule: an error where they differ.\n\n"
             "Units that are pending, running, diverged or failed prove nothing and are left out of 2 to 4.\n"
-            "Exit status 0: all holds, perhaps with warnings; 3: there is an error; 2: there is no store.",
+            "Exit status 0: all holds, perhaps with warnings; 3: there is an error; 2: there is no store, or it is none; 1: the file\n"
+            "is too damaged to be opened.",
         .rows = rows, .row_count = sizeof rows / sizeof *rows};
     enum status status = options_read(&options, argc, argv);
     if (status || options.help)

@@ -38,10 +38,15 @@ void layers_relu_backward(size_t count, const real *y, real *dy)
         dy[i] = y[i] > 0 ? dy[i] : 0;
 }
 
-/* The larger of two as PyTorch's pool takes it: the first of equals, and a NaN before any number. */
+/* Whether b takes a's place in a window that is searched from a to b, as PyTorch does: the first of equals stays, a NaN wins. */
+static inline int replaces(real b, real a)
+{
+    return b > a || b != b;
+}
+
 static inline real larger(real a, real b)
 {
-    return b > a || b != b ? b : a;
+    return replaces(b, a) ? b : a;
 }
 
 void layers_maxpool(size_t n, size_t h, size_t w, size_t c, const real *x, real *y)
@@ -66,8 +71,8 @@ void layers_maxpool_backward(size_t n, size_t h, size_t w, size_t c, const real 
                 real *to = dx + at;
                 for (size_t j = 0; j < c; j++) {
                     real upper = larger(top[j], top[c + j]), lower = larger(bottom[j], bottom[c + j]), g = dy[j];
-                    int below = lower > upper || lower != lower;
-                    int right = below ? bottom[c + j] > bottom[j] : top[c + j] > top[j];
+                    int below = replaces(lower, upper);
+                    int right = below ? replaces(bottom[c + j], bottom[j]) : replaces(top[c + j], top[j]);
                     to[j] = !below && !right ? g : 0;
                     to[c + j] = !below && right ? g : 0;
                     to[w * c + j] = below && !right ? g : 0;

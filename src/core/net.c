@@ -58,7 +58,7 @@ enum status net_plan(const struct net_config *config, const struct conv_engine *
     if (config->blocks < 1 || config->blocks > NET_MAX_BLOCKS)
         return status_fail(STATUS_SHAPE, "%zu blocks; from 1 to %d are possible", config->blocks, NET_MAX_BLOCKS);
     if (config->classes < 2 || config->classes > INT_MAX)
-        return status_fail(STATUS_SHAPE, "%zu classes; at least 2 are needed", config->classes);
+        return status_fail(STATUS_SHAPE, "%zu classes; from 2 to %d are possible", config->classes, INT_MAX);
     size_t h = config->image_h, w = config->image_w, c = config->image_channels;
     for (size_t i = 0; i < config->blocks; i++) {
         enum status status = plan_block(out, i, h, w, c);

@@ -12,8 +12,8 @@ const char *const plan_order_names[PLAN_ORDER_COUNT] = {
 
 enum status plan_check(const struct plan *plan)
 {
-    if (!plan->steps || !plan->check_every || !plan->angle_window || !plan->val_size)
-        return status_fail(STATUS_INPUT, "steps, check_every, angle_window and val_size must be at least 1");
+    if (!plan->steps || !plan->check_every || !plan->angle_window || plan->val_size < 2)
+        return status_fail(STATUS_INPUT, "steps, check_every and angle_window must be at least 1, val_size at least 2");
     if (plan->first_check > plan->steps || plan->first_check < plan->angle_window)
         return status_fail(STATUS_INPUT, "first_check = %" PRIu64 " must lie between angle_window = %" PRIu64 " and steps = %" PRIu64,
                            plan->first_check, plan->angle_window, plan->steps);

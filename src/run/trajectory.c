@@ -54,6 +54,16 @@ static enum status create_averages(struct trajectory *t)
     return status;
 }
 
+static enum status check_sizes(const struct net_config *net, const struct task_config *task)
+{
+    if (net->image_channels == task->image_channels && net->image_h == task->image_h && net->image_w == task->image_w &&
+        net->classes == task->classes)
+        return STATUS_OK;
+    return status_fail(STATUS_SHAPE, "the task has images of %zux%zux%zu in %zu classes, the network takes %zux%zux%zu in %zu",
+                       task->image_channels, task->image_h, task->image_w, task->classes, net->image_channels, net->image_h,
+                       net->image_w, net->classes);
+}
+
 static enum status create_parts(struct trajectory *t)
 {
     const struct trajectory_config *config = &t->config;
@@ -61,6 +71,8 @@ static enum status create_parts(struct trajectory *t)
         return status_fail(STATUS_INPUT, "%zu momenta in one trajectory; from 1 to %d are possible", config->momenta_count,
                            TRAJECTORY_MAX_MOMENTA);
     enum status status = plan_check(&config->plan);
+    if (!status)
+        status = check_sizes(&config->net, &config->task);
     if (!status)
         status = net_plan(&config->net, &conv_reference, &t->net);
     if (status)

@@ -94,7 +94,7 @@ static void what_cannot_be_laid_out(void **state)
     REFUSE("0 blocks; from 1 to 16", blocks, 0);
     REFUSE("17 blocks; from 1 to 16", blocks, 17);
     REFUSE("0 classes", classes, 0);
-    REFUSE("1 classes; at least 2", classes, 1);
+    REFUSE("1 classes; from 2", classes, 1);
     REFUSE("classes", classes, huge);
     REFUSE("block 1: convolution of 1 images 32x32, 0 to 32 channels", image_channels, 0);
     REFUSE("block 1: convolution of 1 images 0x32", image_h, 0);

@@ -126,7 +126,8 @@ static void plans_that_contradict_themselves(void **state)
     REFUSE("must be at least 1", plan.steps = 0);
     REFUSE("must be at least 1", plan.check_every = 0);
     REFUSE("must be at least 1", plan.angle_window = 0);
-    REFUSE("must be at least 1", plan.val_size = 0);
+    REFUSE("val_size at least 2", plan.val_size = 0);
+    REFUSE("val_size at least 2", plan.val_size = 1);
     REFUSE("first_check = 6001 must lie between angle_window = 100 and steps = 6000", plan.first_check = 6001);
     REFUSE("first_check = 99 must lie between angle_window = 100", plan.first_check = 99);
     REFUSE("probe_size = 0 must lie between 1 and val_size = 4000", plan.probe_size = 0);

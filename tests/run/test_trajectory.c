@@ -173,6 +173,8 @@ static void refuse(enum status code, const char *text, const struct trajectory_c
 static void configurations_that_are_refused(void **state)
 {
     (void)state;
+    REFUSE(STATUS_SHAPE, "the network takes", config.task.classes++);
+    REFUSE(STATUS_SHAPE, "the network takes", config.task.image_h++);
     static const float values[5] = {1, 2, 3, 4, NAN};
     static const struct init_tensor tensor = {"norm2.weight", 1, {5}, values};
     REFUSE(STATUS_INPUT, "0 momenta in one trajectory; from 1 to 64", config.momenta_count = 0);

@@ -33,7 +33,7 @@ enum status status_context(enum status code, const char *format, ...) __attribut
 /* Return this thread's last message; never NULL, owned by the library, valid until the next failure in the thread. */
 const char *status_message(void);
 
-/* Return the code's name ("NOMEM") or its text ("out of memory"); "UNKNOWN" for a number not in the list. */
+/* Return the code's name ("NOMEM") or its text ("out of memory"); "UNKNOWN" and "unknown status" for a number not in the list. */
 const char *status_name(enum status code);
 const char *status_text(enum status code);
 

@@ -17,7 +17,8 @@ struct conv_shape {
     size_t h, w, cin, cout; /* all at least 1; products checked by conv_check */
 };
 
-/* One way to compute it. All functions are single-threaded, keep no state and give the same bits for an image whatever n is.
+/* One way to compute it. All functions are single-threaded and keep no state; an image's bits do not depend on what the other images
+ * hold, but may depend on n and on its place among them.
  * `workspace` holds workspace(shape) elements and is free for other use between calls. */
 struct conv_engine {
     const char *name;

@@ -1,8 +1,8 @@
 /* Random numbers as a pure function of (seed, purpose, index): Philox4x32-10 (Salmon et al. 2011, Random123).
  *
  * The key is {seed, purpose}, the counter {block, index}: no state, so any number can be had at any time, in any order,
- * on any rank. Block b of a stream gives the words 4b .. 4b+3. For seed 0, purpose 1, index 0 the first block is
- * 6627e8d5 e169c58d bc57ac4c 9b00dbd8 when the key is {0, 0} (Random123's published vector; tests/core/test_rng.c).
+ * on any rank. Block b of a stream gives the words 4b .. 4b+3. With key and counter 0 they are
+ * 6627e8d5 e169c58d bc57ac4c 9b00dbd8 (a published vector of Random123; tests/core/test_rng_words.c).
  */
 #ifndef BNSWEEP_CORE_RNG_H
 #define BNSWEEP_CORE_RNG_H
@@ -37,7 +37,7 @@ void rng_words(struct rng_stream stream, uint64_t first, size_t blocks, uint32_t
 /* Fill out[count] with independent integers in [0, bound); each value's probability is 1/bound to within 2^-32. */
 void rng_integers(struct rng_stream stream, uint32_t bound, size_t count, int32_t *out);
 
-/* Fill out[count] with the stream's uniform numbers in [low, high), number first, first + 1, ..., on a grid of 2^24 steps;
+/* Fill out[count] with the stream's uniform numbers from low up to high (which rounding may reach), number first, first + 1, ..., on a grid of 2^24 steps;
  * `first` is a multiple of 4. */
 void rng_uniform(struct rng_stream stream, double low, double high, uint64_t first, size_t count, float *out);
 
