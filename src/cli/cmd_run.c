@@ -202,9 +202,7 @@ static enum status run_ranks(struct run *run, const char *path, struct comm *com
     char *const arguments[] = {name, command, NULL};
     struct session_config config = {.arguments = arguments, .identity = provenance_identity(), .limits = session_default_limits()};
     bool manager = comm_rank(comm) == 0;
-    enum status status = comm_check_world(comm);
-    if (!status && manager)
-        status = prepare(run, path);
+    enum status status = manager ? prepare(run, path) : STATUS_OK;
     enum status agreed = comm_agree(comm, status);
     if (agreed)
         return manager ? close_store(run, agreed) : STATUS_OK; /* rank 0 has said it and decides the exit status */
@@ -240,7 +238,9 @@ enum status cmd_run(int argc, char **argv)
     if (run.jobs > 1)
         return launch_mpirun(run.jobs, argc, argv);
     struct comm *comm;
-    status = comm_init(&comm);
+    status = comm_check_launch();
+    if (!status)
+        status = comm_init(&comm);
     if (status)
         return status;
     status = run_ranks(&run, options.operand[0], comm);

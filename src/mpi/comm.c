@@ -82,22 +82,29 @@ enum status comm_init(struct comm **out)
     return STATUS_OK;
 }
 
+/* Whether something that this MPI understands started the process: mpirun, or srun with PMIx. */
+static bool launched(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK");
+}
+
 /* Inside a Slurm step the step's own count is the truth, outside it the job's. */
-enum status comm_check_world(const struct comm *comm)
+enum status comm_check_launch(void)
 {
     static const char *const variables[] = {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "PMI_SIZE"};
-    if (comm->size > 1)
-        return STATUS_OK;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    for (size_t i = 0; !launched() && i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i]);
         if (!value)
             continue;
         if (atol(value) <= 1)
-            return STATUS_OK;
-        return status_fail(STATUS_INPUT, "%s is %s, but MPI sees a single rank, so each would run the whole sweep on its own: "
+            break;
+        return status_fail(STATUS_INPUT, "%s is %s, but MPI would see a single rank, so each would run the whole sweep on its own: "
                            "start with `srun --mpi=pmix bnsweep run ...` or `mpirun bnsweep run ...` of the Open MPI that "
                            "bnsweep is built with", variables[i], value);
     }
+    if (!launched() && getenv("SLURM_STEP_ID"))
+        return status_fail(STATUS_INPUT, "srun started this without PMIx, and MPI cannot start inside such a step: "
+                           "use `srun --mpi=pmix bnsweep run ...` or `mpirun bnsweep run ...`");
     return STATUS_OK;
 }
 

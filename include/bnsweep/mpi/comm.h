@@ -18,9 +18,10 @@ struct comm_message {
  * Only the calling thread may use it. Without mpirun the world has one rank. STATUS_IO, STATUS_NOMEM. */
 enum status comm_init(struct comm **out);
 
-/* Refuse (local) a world of one rank where the environment says that several were started: each would be a manager of its own.
+/* Refuse (local, to be called before comm_init, which Open MPI may not survive then) where the environment says that several
+ * processes were started by something that MPI does not understand: each would be a manager of its own.
  * STATUS_INPUT, naming what to use instead. */
-enum status comm_check_world(const struct comm *comm);
+enum status comm_check_launch(void);
 
 int comm_rank(const struct comm *comm);
 int comm_size(const struct comm *comm);
