@@ -164,6 +164,18 @@ static enum status close_store(struct run *run, enum status status)
     return closed;
 }
 
+/* Units that failed in an earlier run, are asked for, and are left alone: the sweep is not complete. */
+static enum status check_failed(const struct run *run)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < run->sweep.unit_count; i++)
+        failed += run->units[i].status == UNIT_FAILED && !run->retry_failed;
+    if (!failed)
+        return STATUS_OK;
+    return status_fail(STATUS_FAILED, "%zu unit%s failed in an earlier run; --retry-failed trains them again", failed,
+                       failed > 1 ? "s" : "");
+}
+
 static enum status manage(struct run *run, struct comm *comm, const struct session_config *base)
 {
     struct session_config config = *base;
@@ -182,7 +194,7 @@ static enum status manage(struct run *run, struct comm *comm, const struct sessi
     progress_begin(&run->progress);
     enum status status = session_run(comm, &config, &callbacks);
     progress_end(&run->progress);
-    return close_store(run, status);
+    return close_store(run, status ? status : check_failed(run));
 }
 
 static void release(struct run *run)
@@ -209,9 +221,17 @@ static enum status run_ranks(struct run *run, const char *path, struct comm *com
     return manager ? manage(run, comm, &config) : session_run(comm, &config, NULL);
 }
 
+/* When Slurm ends the job, where it says so (SLURM_JOB_END_TIME, seconds since 1970); else 0, no deadline. */
+static double slurm_deadline(void)
+{
+    const char *text = getenv("SLURM_JOB_END_TIME");
+    double time = text ? strtod(text, NULL) : 0;
+    return time > 0 ? time : 0;
+}
+
 enum status cmd_run(int argc, char **argv)
 {
-    struct run run = {.state_every = 60};
+    struct run run = {.state_every = 60, .deadline = slurm_deadline()};
     const struct option_row rows[] = {
         {"-n", OPTION_FLAG, &run.dry, NULL, "only say what would be done, as `bnsweep plan` does; touch nothing"},
         {"--dry-run", OPTION_FLAG, &run.dry, NULL, "the same"},
@@ -220,7 +240,7 @@ enum status cmd_run(int argc, char **argv)
         {"--set", OPTION_SETS, &run.sets, "KEY=VALUE", "override a setting; may be repeated"},
         {"--retry-failed", OPTION_FLAG, &run.retry_failed, NULL, "train units again that have failed"},
         {"--no-fuse", OPTION_FLAG, &run.no_fuse, NULL, "train units apart that differ in BN momentum alone"},
-        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop before this time (seconds since 1970)"},
+        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop before this time (seconds since 1970; default: Slurm's end)"},
         {"--state-every", OPTION_SECONDS, &run.state_every, "SECONDS", "between two saved states of a unit (default 60)"},
     };
     struct options options = {
