@@ -20,7 +20,7 @@ expect_rc 0 "one training process crashed"
 "$bnsweep" diff undisturbed.h5 hit.h5 >log 2>&1 || fail "the second attempt gave other bits"
 
 # The data file of the last unit changes after the sweep was read: that unit fails with the reason, the others are done.
-tiny 400 >tiny.ini
+tiny 4000 | sed 's/^check_every.*/check_every = 1500/; s/^trace_every.*/trace_every = 100/' >tiny.ini
 "$python" - <<'END'
 import h5py, numpy as np
 with h5py.File("data.h5", "w") as f:
@@ -28,6 +28,11 @@ with h5py.File("data.h5", "w") as f:
         f[part + "_x"] = np.random.default_rng(n).standard_normal((n, 3, 8, 8)).astype("f4")
         f[part + "_y"] = (np.arange(n) % 3).astype("i4")
 END
+cp data.h5 original.h5
+cp data.h5 changed.h5
+"$python" -c "
+import h5py
+with h5py.File('changed.h5', 'r+') as f: f['train_x'][0] += 1"
 printf '[arm file]\ndata = file\nfile = data.h5\nsteps = 8\noptimizer = adam\nlr = 1e-3\nbn_momentum = 0.1\n' >>tiny.ini
 "$bnsweep" run tiny.ini -o fail.h5 >log 2>&1 &
 pid=$!
@@ -35,9 +40,7 @@ for i in $(seq 200); do
     pgrep -P $pid -x bnsweep >/dev/null && break
     sleep 0.01
 done
-"$python" -c "
-import h5py
-with h5py.File('data.h5', 'r+') as f: f['train_x'][0] += 1"
+cp changed.h5 data.h5
 wait $pid
 rc=$?
 expect_rc 1 "a unit whose data file changed since"
@@ -47,3 +50,10 @@ value fail.h5 "s['reason'][4].decode()" | grep -q "data.h5" || fail "the store d
 run 1 tiny.ini -o fail.h5
 expect_rc 0 "the changed file is other data, so a new unit"
 expect_log "1 of 5 units to train"
+cp original.h5 data.h5
+run 1 tiny.ini -o fail.h5
+expect_rc 1 "with the data as it was, the failed unit is asked for again"
+expect_log "--retry-failed"
+run 1 tiny.ini -o fail.h5 --retry-failed
+expect_rc 0 "--retry-failed"
+[ "$(value fail.h5 "s['status'][4]")" = 2 ] || fail "the failed unit was not trained again"
