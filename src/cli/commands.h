@@ -15,6 +15,7 @@
     X(export, SHOWN, "write a store as tidy CSV files")                                                \
     X(plan, SHOWN, "say what a run would do and how long it would take, and touch nothing")            \
     X(keys, SHOWN, "list the settings of a sweep file, or the measured variables")                     \
+    X(bench, SHOWN, "time training on this machine, phase by phase, beside what a core can do")        \
     X(publish, HIDDEN, "put the journal into the store")                                               \
     X(train, HIDDEN, "train one trajectory for a worker")
 

@@ -60,24 +60,30 @@ void layers_maxpool(size_t n, size_t h, size_t w, size_t c, const real *x, real 
             }
 }
 
+/* One window's four gradients, for c channels: the first largest value gets dy, the others 0. Rows are [2][c]. */
+static void window_backward(size_t c, const real *restrict top, const real *restrict bottom, const real *restrict dy,
+                            real *restrict to_top, real *restrict to_bottom)
+{
+    for (size_t j = 0; j < c; j++) {
+        int right_above = replaces(top[c + j], top[j]), right_below = replaces(bottom[c + j], bottom[j]);
+        real upper = right_above ? top[c + j] : top[j], lower = right_below ? bottom[c + j] : bottom[j];
+        real above = replaces(lower, upper) ? 0 : dy[j], below = replaces(lower, upper) ? dy[j] : 0;
+        to_top[j] = right_above ? 0 : above;
+        to_top[c + j] = right_above ? above : 0;
+        to_bottom[j] = right_below ? 0 : below;
+        to_bottom[c + j] = right_below ? below : 0;
+    }
+}
+
 void layers_maxpool_backward(size_t n, size_t h, size_t w, size_t c, const real *x, const real *dy, real *dx)
 {
-    memset(dx, 0, n * h * w * c * sizeof(real));
+    if (h % 2 || w % 2) /* what no window covers */
+        memset(dx, 0, n * h * w * c * sizeof(real));
     for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < h / 2; r++)
             for (size_t s = 0; s < w / 2; s++, dy += c) {
-                size_t at = ((i * h + 2 * r) * w + 2 * s) * c;
-                const real *top = x + at, *bottom = top + w * c;
-                real *to = dx + at;
-                for (size_t j = 0; j < c; j++) {
-                    real upper = larger(top[j], top[c + j]), lower = larger(bottom[j], bottom[c + j]), g = dy[j];
-                    int below = replaces(lower, upper);
-                    int right = below ? replaces(bottom[c + j], bottom[j]) : replaces(top[c + j], top[j]);
-                    to[j] = !below && !right ? g : 0;
-                    to[c + j] = !below && right ? g : 0;
-                    to[w * c + j] = below && !right ? g : 0;
-                    to[w * c + c + j] = below && right ? g : 0;
-                }
+                size_t top = ((i * h + 2 * r) * w + 2 * s) * c, bottom = top + w * c;
+                window_backward(c, x + top, x + bottom, dy, dx + top, dx + bottom);
             }
 }
 
