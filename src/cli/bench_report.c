@@ -163,7 +163,7 @@ static void print_step(const struct bench_report *r)
     printf("\n%-38s %10s %10s %10s\n", title, "median", "min", "max");
     print_spread("processor time", r->cpu);
     print_spread("wall time", r->wall);
-    printf("%.3f GFLOP in convolutions and classifier: %.1f GFLOP/s, %.0f%% of the core's peak\n", 1e-9 * operations, 1e-9 * rate,
+    printf("%.4g GFLOP in convolutions and classifier: %.1f GFLOP/s, %.0f%% of the core's peak\n", 1e-9 * operations, 1e-9 * rate,
            100 * rate / r->fma);
 }
 

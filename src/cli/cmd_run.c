@@ -11,6 +11,7 @@
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
+#include "bnsweep/core/engine.h"
 #include "bnsweep/mpi/session.h"
 #include "bnsweep/run/job.h"
 #include "bnsweep/store/writer.h"
@@ -258,7 +259,10 @@ enum status cmd_run(int argc, char **argv)
     if (run.jobs > 1)
         return launch_mpirun(run.jobs, argc, argv);
     struct comm *comm;
-    status = comm_check_launch();
+    const struct conv_engine *engine;
+    status = engine_choose(&engine); /* each training process will choose again: let it be possible */
+    if (!status)
+        status = comm_check_launch();
     if (!status)
         status = comm_init(&comm);
     if (status)

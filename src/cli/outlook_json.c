@@ -1,6 +1,6 @@
 #include "outlook_json.h"
 
-#include "bnsweep/core/conv.h"
+#include "bnsweep/core/engine.h"
 #include "bnsweep/sweep/settings_text.h"
 
 #include <jansson.h>
@@ -111,7 +111,7 @@ static json_t *summary(const struct outlook *o)
     json_object_set_new(out, "sweep", json_string(o->sweep.name));
     json_object_set_new(out, "file", json_string(o->request.file));
     json_object_set_new(out, "channels", json_string(channels));
-    json_object_set_new(out, "engine", json_string(conv_reference.name));
+    json_object_set_new(out, "engine", json_string(engine_name()));
     json_object_set_new(out, "store", store(o));
     json_object_set_new(out, "arms", arms(&o->sweep.grid));
     json_object_set_new(out, "unit_count", integer(o->sweep.unit_count));

@@ -1,6 +1,6 @@
 #include "outlook_text.h"
 
-#include "bnsweep/core/conv.h"
+#include "bnsweep/core/engine.h"
 #include "bnsweep/sweep/settings_text.h"
 
 #include <stdio.h>
@@ -171,7 +171,7 @@ enum status outlook_text_print(const struct outlook *o)
     char channels[SETTINGS_VALUE_SIZE];
     settings_text_format(&o->sweep.grid.arms[0].base, SETTING_channels, channels);
     printf("sweep    %s, from %s\n", o->sweep.name, o->request.file);
-    printf("network  %s; convolutions by the engine \"%s\"\n", channels, conv_reference.name);
+    printf("network  %s; convolutions by the engine \"%s\"\n", channels, engine_name());
     print_store(o);
     print_arms(&o->sweep.grid);
     if (o->refused)

@@ -1,12 +1,9 @@
 #include "provenance.h"
 
+#include "bnsweep/core/engine.h"
 #include "bnsweep/core/gemm.h"
 #include "bnsweep/sweep/identity.h"
 #include "build_info.h" /* made by cmake: BUILD_* texts */
-
-
-/* The kernels' class decides the bits of a sum; the OpenBLAS reference engine's are the library's own. */
-#define ENGINE "reference (im2row and OpenBLAS on one thread)"
 
 const struct provenance_row *provenance_rows(size_t *count)
 {
@@ -16,14 +13,20 @@ const struct provenance_row *provenance_rows(size_t *count)
         {"numerics_version", NULL},
         {"compiler", BUILD_COMPILER},
         {"compiler_flags", BUILD_FLAGS},
-        {"engine", ENGINE},
+        {"engine", NULL},
         {"blas", NULL},
         {"libraries", BUILD_LIBRARIES},
-        {"instruction_set", BUILD_ARCHITECTURE " (compiled); the BLAS library chooses its own, see blas"},
+        {"instruction_set", BUILD_ARCHITECTURE " (compiled); the convolution engine's is in its name, BLAS has its own"},
     };
-    static char numerics[16];
+    static char numerics[16], engine_text[64];
+    const struct conv_engine *engine = NULL;
     snprintf(numerics, sizeof numerics, "%d", IDENTITY_NUMERICS_VERSION);
+    if (engine_choose(&engine))
+        snprintf(engine_text, sizeof engine_text, "none");
+    else
+        snprintf(engine_text, sizeof engine_text, "%s, class of bits: %s", engine->name, engine_class(engine));
     rows[2].text = numerics;
+    rows[5].text = engine_text;
     rows[6].text = gemm_library();
     *count = sizeof rows / sizeof *rows;
     return rows;
@@ -31,7 +34,11 @@ const struct provenance_row *provenance_rows(size_t *count)
 
 const char *provenance_identity(void)
 {
-    return BUILD_VERSION " " BUILD_COMMIT " " BUILD_COMPILER;
+    static char text[256];
+    const struct conv_engine *engine = NULL;
+    const char *class = engine_choose(&engine) ? "none" : engine_class(engine);
+    snprintf(text, sizeof text, "%s %s %s, %s bits", BUILD_VERSION, BUILD_COMMIT, BUILD_COMPILER, class);
+    return text;
 }
 
 void provenance_print(FILE *out)

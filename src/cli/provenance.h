@@ -13,7 +13,7 @@ struct provenance_row {
 /* Return all rows, `*count` of them; static. */
 const struct provenance_row *provenance_rows(size_t *count);
 
-/* Return one line that must be the same on all ranks of a job: version, commit and compiler. */
+/* Return one line that must be the same on all ranks of a job: version, commit, compiler and the engine's class of bits; static. */
 const char *provenance_identity(void);
 
 /* Print the rows, one a line. */

@@ -1,6 +1,7 @@
 #include "bnsweep/run/trajectory.h"
 
 #include "bnsweep/base/mem.h"
+#include "bnsweep/core/engine.h"
 #include "bnsweep/measure/geometry.h"
 #include "bnsweep/measure/lag.h"
 #include "bnsweep/run/check.h"
@@ -73,8 +74,11 @@ static enum status create_parts(struct trajectory *t)
     enum status status = plan_check(&config->plan);
     if (!status)
         status = check_sizes(&config->net, &config->task);
+    const struct conv_engine *engine = NULL;
     if (!status)
-        status = net_plan(&config->net, &conv_reference, &t->net);
+        status = engine_choose(&engine);
+    if (!status)
+        status = net_plan(&config->net, engine, &t->net);
     if (status)
         return status;
     t->extent = plan_extent(&config->plan, t->net.channels, config->net.blocks);

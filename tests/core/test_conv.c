@@ -6,6 +6,7 @@
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/core/conv.h"
+#include "bnsweep/core/direct.h"
 
 static size_t naive_workspace(const struct conv_shape *shape)
 {
@@ -88,7 +89,22 @@ static void naive_backward_data(const struct conv_shape *shape, size_t n, const 
 }
 
 static const struct conv_engine conv_naive = {"naive", naive_workspace, naive_forward, naive_backward_weights, naive_backward_data};
-static const struct conv_engine *const engines[] = {&conv_naive, &conv_reference};
+
+/* All that this processor can run. */
+static const struct conv_engine *engines[5] = {&conv_naive, &conv_reference, &direct_baseline_engine};
+static size_t engine_count = 3;
+
+static void find_engines(void)
+{
+#if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        engines[engine_count++] = &direct_avx2_engine;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        engines[engine_count++] = &direct_avx512_engine;
+#endif
+    for (size_t i = 0; i < engine_count; i++)
+        print_message("engine %s\n", engines[i]->name);
+}
 
 /* Images of one pixel, of one row or column, odd, and of the experiment; n beyond and not a multiple of the reference's group. */
 static const struct {
@@ -97,8 +113,9 @@ static const struct {
 } cases[] = {
     {{1, 1, 1, 1}, 1},  {{1, 1, 2, 3}, 1030}, {{1, 5, 3, 2}, 2}, {{5, 1, 2, 3}, 3},   {{2, 2, 1, 70}, 3},   {{3, 3, 70, 1}, 2},
     {{7, 5, 3, 4}, 31}, {{8, 8, 5, 7}, 17},   {{9, 4, 8, 8}, 29}, {{16, 16, 3, 9}, 5}, {{32, 32, 3, 4}, 2}, {{33, 32, 1, 2}, 2},
+    {{1, 1, 16, 16}, 3}, {{8, 8, 16, 32}, 3}, {{9, 7, 32, 48}, 2}, {{5, 11, 17, 16}, 3}, {{16, 16, 3, 32}, 2}, {{6, 17, 48, 80}, 1},
 };
-enum { CASES = sizeof cases / sizeof *cases, ENGINES = sizeof engines / sizeof *engines };
+enum { CASES = sizeof cases / sizeof *cases };
 
 /* The arrays of one case, exactly as long as they must be. */
 struct problem {
@@ -168,7 +185,7 @@ static void agrees_with_the_definition(void **state)
         struct problem exact = create(0, index);
         forward(&exact);
         backward(&exact);
-        for (size_t engine = 1; engine < ENGINES; engine++) {
+        for (size_t engine = 1; engine < engine_count; engine++) {
             struct problem p = create(engine, index);
             forward(&p);
             backward(&p);
@@ -196,7 +213,7 @@ static double dot(size_t count, const real *a, const real *b)
 static void backward_is_the_adjoint(void **state)
 {
     (void)state;
-    for (size_t engine = 0; engine < ENGINES; engine++)
+    for (size_t engine = 0; engine < engine_count; engine++)
         for (size_t index = 0; index < CASES; index++) {
             struct problem p = create(engine, index);
             forward(&p);
@@ -211,7 +228,7 @@ static void backward_is_the_adjoint(void **state)
 static void weights_gradient_is_added(void **state)
 {
     (void)state;
-    for (size_t engine = 0; engine < ENGINES; engine++) {
+    for (size_t engine = 0; engine < engine_count; engine++) {
         struct problem p = create(engine, 6);
         backward(&p);
         real *twice = array(p.w_size);
@@ -229,7 +246,7 @@ static void weights_gradient_is_added(void **state)
 static void forward_is_linear(void **state)
 {
     (void)state;
-    for (size_t engine = 0; engine < ENGINES; engine++)
+    for (size_t engine = 0; engine < engine_count; engine++)
         for (size_t index = 0; index < CASES; index++) {
             struct problem p = create(engine, index);
             real *sum = array(p.y_size), *x = array(p.x_size);
@@ -254,7 +271,7 @@ static void forward_is_linear(void **state)
 static void an_impulse_gives_the_kernel(void **state)
 {
     (void)state;
-    for (size_t engine = 0; engine < ENGINES; engine++) {
+    for (size_t engine = 0; engine < engine_count; engine++) {
         struct problem p = create(engine, 6); /* 7x5, 3 to 4 channels, 31 images */
         size_t h = p.shape.h, w = p.shape.w, image = 20, r0 = 3, s0 = 2, c0 = 1;
         memset(p.x, 0, p.x_size * sizeof *p.x);
@@ -276,7 +293,7 @@ static void an_impulse_gives_the_kernel(void **state)
 static void a_shift_moves_the_output(void **state)
 {
     (void)state;
-    for (size_t engine = 0; engine < ENGINES; engine++) {
+    for (size_t engine = 0; engine < engine_count; engine++) {
         struct problem p = create(engine, 9); /* 16x16 */
         size_t cin = p.shape.cin, cout = p.shape.cout, h = 16, w = 16;
         real *before = array(p.y_size);
@@ -298,7 +315,7 @@ static void a_shift_moves_the_output(void **state)
 static void an_image_does_not_see_its_batch(void **state)
 {
     (void)state;
-    for (size_t engine = 0; engine < ENGINES; engine++)
+    for (size_t engine = 0; engine < engine_count; engine++)
         for (size_t index = 0; index < CASES; index++) {
             struct problem p = create(engine, index);
             size_t x_image = p.x_size / p.n, y_image = p.y_size / p.n;
@@ -386,6 +403,7 @@ static void impossible_shapes_are_refused(void **state)
 
 int main(void)
 {
+    find_engines();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_definition),   cmocka_unit_test(backward_is_the_adjoint),
         cmocka_unit_test(weights_gradient_is_added),    cmocka_unit_test(forward_is_linear),
