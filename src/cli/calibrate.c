@@ -66,7 +66,7 @@ static enum status ignore(void *context, size_t unit, enum variable_group group,
 
 static enum status forward(struct trajectory *t)
 {
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     double loss;
     task_batch(&t->task, TASK_TRAIN, t->step, t->pass.x, t->pass.labels);
     return pass_forward(&t->pass, &mode, t->weights, &loss);
@@ -85,7 +85,7 @@ static struct infer_set images(const struct trajectory *t)
 
 static enum status statistics(struct trajectory *t)
 {
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = images(t);
     infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed);
     return STATUS_OK;

@@ -50,7 +50,7 @@ static double resident_at_most(void)
 /* One check's parts, in its order. */
 static void check_once(struct trajectory *t, double seconds[BENCH_CHECK_COUNT])
 {
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = {t->config.task.val_size, t->task.val_x, t->task.val_y};
     double start = stopwatch_now().cpu;
     infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed);

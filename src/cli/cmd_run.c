@@ -3,6 +3,7 @@
 #include "launch.h"
 #include "options.h"
 #include "outlook.h"
+#include "preflight.h"
 #include "progress.h"
 #include "provenance.h"
 #include "sheet.h"
@@ -46,6 +47,8 @@ struct run {
 static enum status load(struct run *run, const char *path)
 {
     enum status status = sweep_load(path, run->sets.text, run->sets.count, &run->sweep);
+    if (!status)
+        status = preflight_check(&run->sweep);
     return status ? status : sheet_create(&run->sheet, &run->sweep);
 }
 

@@ -1,5 +1,6 @@
 /* The training child: a job in, records out. Everything that can crash or run out of memory happens here, in a process of its own. */
 #include "commands.h"
+#include "files.h"
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/measure/record.h"
@@ -9,7 +10,6 @@
 #include "bnsweep/run/configure.h"
 #include "bnsweep/run/job.h"
 #include "bnsweep/run/state.h"
-#include "bnsweep/store/dataset.h"
 #include "bnsweep/sweep/identity.h"
 #include "bnsweep/sweep/settings_text.h"
 
@@ -27,10 +27,7 @@
 struct training {
     struct trainer trainer;
     struct job job;
-    struct dataset dataset;
-    struct task_images images;
-    struct dataset_init init_file;
-    struct init_tensor *init;
+    struct files files;
     struct trajectory *trajectory;
     struct pack pack;
     float *values; /* [the largest record] */
@@ -64,29 +61,6 @@ static enum status send_values(void *context, size_t unit, enum variable_group g
     return send_record(t, unit, &record);
 }
 
-static enum status read_dataset(struct training *t)
-{
-    enum status status = dataset_read(t->job.settings.file, &t->dataset);
-    const struct dataset_shape *shape = &t->dataset.shape;
-    t->images = (struct task_images){shape->channels, shape->height, shape->width, shape->train_count, shape->val_count,
-                                     t->dataset.train_x, t->dataset.val_x, t->dataset.train_y, t->dataset.val_y};
-    return status;
-}
-
-static enum status read_init(struct training *t)
-{
-    enum status status = dataset_init_read(t->job.settings.init, &t->init_file);
-    if (status)
-        return status;
-    t->init = mem_array(t->init_file.count, sizeof *t->init);
-    for (size_t i = 0; t->init && i < t->init_file.count; i++) {
-        const struct dataset_array *array = &t->init_file.arrays[i];
-        t->init[i] = (struct init_tensor){.name = array->name, .rank = array->rank, .values = array->values};
-        memcpy(t->init[i].shape, array->size, sizeof t->init[i].shape);
-    }
-    return t->init ? STATUS_OK : STATUS_NOMEM;
-}
-
 static size_t largest_record(const struct variables_extent *extent)
 {
     size_t largest = 0;
@@ -100,23 +74,17 @@ static size_t largest_record(const struct variables_extent *extent)
 /* Build the trajectory, and go on from its saved state where there is one that fits. */
 static enum status set_up(struct training *t)
 {
-    struct configure_files files = {0};
     struct trajectory_config config;
     struct variables_extent extent = configure_extent(&t->job.settings);
     enum status status = identity_verify_files(&t->job.settings);
-    if (!status && t->job.settings.data == DATA_FILE)
-        status = read_dataset(t);
-    if (!status && strcmp(t->job.settings.init, "default") != 0)
-        status = read_init(t);
+    if (!status)
+        status = files_read(&t->job.settings, &t->files);
     if (status)
         return status;
-    files.images = t->job.settings.data == DATA_FILE ? &t->images : NULL;
-    files.init_count = t->init_file.count;
-    files.init = t->init;
     t->values = mem_array(largest_record(&extent), sizeof *t->values);
     if (!t->values)
         return STATUS_NOMEM;
-    status = configure_trajectory(&t->job.settings, t->job.count, t->job.momenta, &files, &config);
+    status = configure_trajectory(&t->job.settings, t->job.count, t->job.momenta, &t->files.view, &config);
     struct trajectory_sink sink = {t, send_values};
     if (!status)
         status = trajectory_create(&t->trajectory, &config, &sink);
@@ -233,9 +201,7 @@ static enum status train(struct training *t)
 static void release(struct training *t)
 {
     trajectory_free(t->trajectory);
-    dataset_free(&t->dataset);
-    dataset_init_free(&t->init_file);
-    mem_free(t->init);
+    files_free(&t->files);
     mem_free(t->values);
     pack_free(&t->pack);
     trainer_end(&t->trainer);

@@ -2,6 +2,7 @@
 
 #include "outlook_json.h"
 #include "outlook_text.h"
+#include "preflight.h"
 #include "worklist.h"
 
 #include "bnsweep/base/mem.h"
@@ -36,6 +37,8 @@ static enum status load(struct outlook *out)
 {
     const struct outlook_request *request = &out->request;
     enum status status = sweep_load(request->file, request->sets, request->set_count, &out->sweep);
+    if (!status)
+        status = preflight_check(&out->sweep);
     if (!status)
         status = sheet_create(&out->sheet, &out->sweep);
     if (status)

@@ -71,7 +71,7 @@ static void end_phase(struct phases *phases, enum phase phase, double *from)
 static enum status forward(struct trajectory *t, struct phases *phases, double *loss, double *clock)
 {
     uint64_t index;
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     task_batch(&t->task, TASK_TRAIN, t->step, t->pass.x, t->pass.labels);
     end_phase(phases, PHASE_DATA, clock);
     enum status status = pass_forward(&t->pass, &mode, t->weights, loss);

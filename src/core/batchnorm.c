@@ -38,12 +38,12 @@ void batchnorm_transform_running(size_t channels, const real *running_mean, cons
     out->batch = false;
 }
 
-/* The way from `from` at step `start` to `to` at step `end`. */
+/* `from` for the first `start` steps, `to` from step `end` on, a straight way between. */
 static double ramp(double from, double to, double start, double end, double step)
 {
-    if (step <= start)
-        return from;
-    return step >= end ? to : from + (to - from) * (step - start) / (end - start);
+    if (step >= end)
+        return to;
+    return step <= start ? from : from + (to - from) * (step - start) / (end - start);
 }
 
 static double clip(double value, double low, double high)

@@ -45,7 +45,7 @@ struct batchnorm_transform running_training(const struct net *net, size_t block,
         return part;
     }
     batchnorm_transform_set(channels, batch->mean + first, batch->var + first, net->config.eps, true, &part);
-    if (net->config.norm == NORM_BATCHRENORM)
+    if (net->config.norm == NORM_BATCHRENORM && !mode->plain)
         batchnorm_transform_renorm(channels, &net->config.renorm, net->config.eps, mode->step, mode->running->mean + first,
                                    mode->running->var + first, &part);
     return part;

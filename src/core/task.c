@@ -90,14 +90,32 @@ static enum status create_file(struct task *task, struct arena *arena)
     return STATUS_OK;
 }
 
-enum status task_create(struct task *task, const struct task_config *config, struct arena *arena)
+/* How many values an image and the validation set have. */
+static enum status count_values(const struct task_config *config, size_t *image, size_t *val)
 {
-    *task = (struct task){.config = *config, .image_size = config->image_channels};
-    size_t val_values = config->val_size;
-    if (!mem_multiply(&task->image_size, config->image_h) || !mem_multiply(&task->image_size, config->image_w) ||
-        !task->image_size || !mem_multiply(&val_values, task->image_size) || !config->batch || !config->val_size)
+    *image = config->image_channels;
+    *val = config->val_size;
+    if (!mem_multiply(image, config->image_h) || !mem_multiply(image, config->image_w) || !*image ||
+        !mem_multiply(val, *image) || !config->batch || !config->val_size)
         return status_fail(STATUS_SHAPE, "%zu validation images of %zux%zux%zu, batches of %zu: no size may be 0 or too large",
                            config->val_size, config->image_channels, config->image_h, config->image_w, config->batch);
+    return STATUS_OK;
+}
+
+enum status task_check(const struct task_config *config)
+{
+    size_t image, val;
+    enum status status = count_values(config, &image, &val);
+    return status || config->data == DATA_TEMPLATES ? status : check_images(config, image);
+}
+
+enum status task_create(struct task *task, const struct task_config *config, struct arena *arena)
+{
+    size_t val_values;
+    *task = (struct task){.config = *config};
+    enum status status = count_values(config, &task->image_size, &val_values);
+    if (status)
+        return status;
     task->val_x = arena_array(arena, val_values, sizeof(real));
     task->val_y = arena_array(arena, config->val_size, sizeof *task->val_y);
     if (!task->val_x || !task->val_y)

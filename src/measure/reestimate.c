@@ -32,7 +32,7 @@ enum status reestimate(struct pass *pass, struct task *task, const bool *held, c
                        struct running_batch *sums, reestimate_visit *visit, void *context)
 {
     const struct net *net = pass->net;
-    struct running_mode mode = {held_statistics, held, 0};
+    struct running_mode mode = {.running = held_statistics, .held = held, .plain = true};
     uint64_t done = 0;
     memset(sums->mean, 0, net->channels * sizeof(double));
     memset(sums->var, 0, net->channels * sizeof(double));

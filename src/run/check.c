@@ -42,7 +42,7 @@ static struct infer_set validation(const struct trajectory *t, uint64_t size)
 
 static void probe(struct trajectory *t, struct running_batch *out)
 {
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = validation(t, t->config.plan.probe_size);
     infer_statistics(&t->infer, &mode, t->weights, &set, out, &t->mixed);
 }
@@ -55,7 +55,7 @@ void check_before_step(struct trajectory *t)
 /* The validation set in training mode: fresh statistics, and the score with them. */
 static void measure_training_mode(struct trajectory *t)
 {
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = validation(t, t->config.plan.val_size);
     infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed);
     struct infer_score score = infer_evaluate(&t->infer, t->weights, &t->mixed, &set);

@@ -173,7 +173,7 @@ enum status trajectory_step(struct trajectory *t)
     apply_freeze(t);
     if (checks)
         check_before_step(t);
-    struct running_mode mode = {&t->running[0], t->held, (double)t->step};
+    struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     task_batch(&t->task, TASK_TRAIN, t->step, t->pass.x, t->pass.labels);
     enum status status = pass_forward(&t->pass, &mode, t->weights, &loss);
     if (status)

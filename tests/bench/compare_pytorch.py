@@ -148,8 +148,8 @@ def main():
                                    **environment))
         print(f"round {number + 1}: " + ", ".join(f"{who} {turns[who][-1]['step']:.0f} ms a step" for who in titles), file=sys.stderr)
     load = "load " + " ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(f"{datetime.date.today()}, {processor()}, core {arguments.core}, {arguments.rounds} turns each; {load}: a shared, noisy machine's "
-          "ratios say more than its times\n")
+    print(f"{datetime.date.today()}, {processor()}, core {arguments.core}, {len(turns['bnsweep'])} turns each; {load}")
+    print("A shared, noisy machine: its ratios say more than its times.\n")
     print(f"bnsweep {found['program']['program_version']}: engine {found['engine']}; {found['program']['blas']}; "
           f"{found['program']['instruction_set']}; {found['program']['compiler_flags']}")
     print(f"PyTorch {turns['pytorch'][0]['version']}, one thread\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""bnsweep bench: its figures fit each other, its phases are those of a training step, and bad settings are refused. No speed is demanded."""
+"""bnsweep bench: its figures fit each other, its phases are those of a step, bad settings are refused. No speed is demanded."""
 
 import json
 import re
@@ -84,7 +84,8 @@ class Figures(unittest.TestCase):
         for wanted in "channels = 4-6", "OpenBLAS", "data generation", "backward", "4x4, 4 to 6, backward_data", "a check of 16 images":
             self.assertIn(wanted, text)
         self.assertNotIn("8x8, 3 to 4, backward_data", text)
-        shares = [float(share) for share in re.findall(r"^(?:data|forward|lag|running|backward|optimizer|cosines|weights|rest).* ([0-9.]+)%$", text, re.M)]
+        rows = re.findall(r"^(data|forward|lag|running|backward|optimizer|cosines|weights|rest)\b.* ([0-9.]+)%$", text, re.M)
+        shares = [float(share) for _, share in rows]
         self.assertEqual(len(shares), len(PARTS) + 1)
         self.assertAlmostEqual(sum(shares), 100, delta=1)
 

@@ -65,6 +65,23 @@ static void limits_open_linearly(void **state)
     norm_free(&norm);
 }
 
+/* Where a limit is reached at the very end of the warm-up, the warm-up's steps are plain and the next one has the whole limit. */
+static void a_limit_may_open_at_once(void **state)
+{
+    (void)state;
+    struct norm norm;
+    static const struct batchnorm_renorm at_once = {.rmax = 3, .dmax = 5, .warmup = 2, .rmax_step = 2, .dmax_step = 2};
+    create(&norm);
+    norm.running_var[0] = (real)1e-6;
+    norm.running_mean[0] = -100;
+    for (double step = 0; step < 4; step++) {
+        batchnorm_transform_renorm(CHANNELS, &at_once, eps, step, norm.running_mean, norm.running_var, &norm.transform);
+        assert_near(norm.r[0], step < 2 ? 1 : 3, 0);
+        assert_near(norm.d[0], step < 2 ? 0 : 5, 0);
+    }
+    norm_free(&norm);
+}
+
 /* Inside the limits the corrections undo the batch's statistics: training mode gives what evaluation mode gives. */
 static void without_clipping_training_equals_evaluation(void **state)
 {
@@ -121,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_warm_up_is_batch_norm),
         cmocka_unit_test(limits_open_linearly),
+        cmocka_unit_test(a_limit_may_open_at_once),
         cmocka_unit_test(without_clipping_training_equals_evaluation),
         cmocka_unit_test(the_running_update_averages_sigma),
         cmocka_unit_test(a_dead_channel_stays_finite),

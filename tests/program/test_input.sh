@@ -33,6 +33,38 @@ sed 's/^steps/stepps/' tiny.ini >typo.ini
 refused "did you mean" typo.ini
 sed 's/^image.*/data = file\nfile = nodata.h5/; s/^classes.*//' tiny.ini >nodata.ini
 refused "nodata.h5" nodata.ini
+# data.h5 and init.h5 that do not fit: each is known before anything is made.
+data() { "$python" -c "
+import h5py, numpy as np, sys
+n, bad = int(sys.argv[1]), sys.argv[2:]
+with h5py.File('data.h5', 'w') as f:
+    for part, count in (('train', n), ('val', 20)):
+        f[part + '_x'] = np.zeros((count, 3, 8, 8), 'f4')
+        f[part + '_y'] = (np.arange(count) % 3).astype('i4')
+    if 'nan' in bad: f['val_x'][3, 0, 0, 0] = np.nan
+    if 'label' in bad: f['train_y'][5] = -1
+    if 'missing' in bad: del f['val_y']
+with h5py.File('init.h5', 'w') as f:
+    for name, shape in (('conv1.weight', (6, 3, 3, 3)), ('conv2.weight', (10, 6, 3, 3)), ('linear.weight', (3, 10)), ('linear.bias', (3,))):
+        f[name] = np.zeros(shape, 'f4')
+    if 'init' in bad: f['norm1.running_mean'] = np.zeros(7, 'f4')
+" "$@"; }
+sed 's/nodata.h5/data.h5/; s/^channels.*/&\ninit = init.h5/' nodata.ini >data.ini
+data 40 nan
+refused "val_x" data.ini
+data 40 label
+refused "train_y" data.ini
+data 40 missing
+refused "val_y" data.ini
+data 5
+refused "do not fill one batch of 8" data.ini
+data 40 init
+refused "norm1.running_mean" data.ini
+data 40
+refused "val_size = 21" data.ini --set val_size=21
+run 1 data.ini -o data.store.h5
+expect_rc 0 "files that fit"
+rm -rf data.store.h5*
 "$python" -c "
 import h5py, numpy as np
 with h5py.File('foreign.h5', 'w') as f: f['x'] = np.zeros(3)"

@@ -34,7 +34,7 @@ static inline void small_net_create(struct small_net *small, const struct net_co
     assert_ok(net_plan(config, &conv_reference, &small->net));
     assert_ok(pass_create(&small->pass, &small->net, n, &small->arena));
     assert_ok(running_create(&small->running, &small->net, 0.1, &small->arena));
-    small->mode = (struct running_mode){&small->running, small->held, 0};
+    small->mode = (struct running_mode){.running = &small->running, .held = small->held};
     small->weights = arena_array(&small->arena, small->net.size, sizeof(real));
     small->gradient = arena_array(&small->arena, small->net.size, sizeof(real));
     assert_true(small->weights && small->gradient);

@@ -26,7 +26,7 @@ struct batchnorm_transform {
     bool batch;
 };
 
-/* Ioffe (2017)'s schedule: r_max = 1 and d_max = 0 up to step `warmup`, then linear to rmax at rmax_step, dmax at dmax_step. */
+/* Ioffe (2017)'s schedule: r_max = 1 and d_max = 0 for `warmup` steps, then linear to rmax at rmax_step, dmax at dmax_step. */
 struct batchnorm_renorm {
     double rmax, dmax;
     double warmup, rmax_step, dmax_step;

@@ -4,7 +4,8 @@
  *   adam   g += wd w; m, v averages with bias corrections c1, c2; u = -(lr/c1) m / (sqrt(v)/sqrt(c2) + eps)   (Kingma and Ba 2015)
  *   adamw  the same without wd in g; u -= lr wd w                                                   (Loshchilov and Hutter 2019)
  *   adamp  adam's direction with its radial part removed where the gradient is nearly orthogonal to the weights, there with
- *          a tenth of the decay; decoupled decay. delta 0.1, wd_ratio 0.1                                      (Heo et al. 2021)
+ *          a tenth of the decay; decoupled decay. delta 0.1, wd_ratio 0.1                                      (Heo et al. 2021;
+ *          the paper's exact projection and cosine: its code adds the optimizer's eps to the norms in both)
  * `project` then removes from each convolution channel's u its part along the weights: u -= (u.w^) w^, w^ = w/|w|. */
 #ifndef BNSWEEP_CORE_OPTIM_H
 #define BNSWEEP_CORE_OPTIM_H

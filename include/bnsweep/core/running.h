@@ -24,6 +24,7 @@ struct running_mode {
     const struct running *running; /* not owned */
     const bool *held;              /* [blocks]: this norm layer is in evaluation mode; not owned */
     double step;                   /* training steps done, for renormalisation's schedule */
+    bool plain;                    /* renormalisation is left out: r = 1, d = 0 */
 };
 
 /* Make a set with mean 0 and variance 1. STATUS_NOMEM. */

@@ -49,8 +49,11 @@ struct task {
     int32_t *val_y;     /* [val_size] */
 };
 
-/* Make the task and its validation set. STATUS_NOMEM; STATUS_INPUT naming what does not fit: too few images for one batch or for
- * val_size, a label outside 0 .. classes-1, a pixel that is not finite. */
+/* Check a configuration, and with data = file every image and label of it. STATUS_SHAPE for sizes of 0 or too large; STATUS_INPUT
+ * naming what does not fit: too few images for one batch or for val_size, a label outside 0 .. classes-1, a pixel that is not finite. */
+enum status task_check(const struct task_config *config);
+
+/* Make the task and its validation set. STATUS_NOMEM, and what task_check says. */
 enum status task_create(struct task *task, const struct task_config *config, struct arena *arena);
 
 /* Write batch number `index`: x[batch][h][w][c], y[batch]. An epoch of a file is train_n / batch whole batches; the rest is left out. */
