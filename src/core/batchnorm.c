@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { PART = 32, CHANNELS_AT_ONCE = 64 };
+enum { PART = 16, CHANNELS_AT_ONCE = 64 };
 
 enum status batchnorm_statistics(const struct batchnorm_shape *shape, const real *x, struct moments *moments)
 {

@@ -31,7 +31,7 @@ enum {
     BLOCK = VECTORS * LANES, /* output channels of a tile */
     STEP = 16,               /* channels come in multiples of this */
     CHAIN = 48,              /* terms of one chain over input channels */
-    PIXEL_CHAIN = 32         /* terms of one chain over pixels, at least */
+    PIXEL_CHAIN = 8         /* terms of one chain over pixels, at least */
 };
 
 /* x[h][w][c] into padded[h + 2][w + 2][c], whose border is 0 already. */
@@ -179,8 +179,6 @@ static void weights_image(const struct conv_shape *shape, const real *padded, co
 static void backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, real *workspace)
 {
     size_t pixels = shape->h * shape->w, padded = (shape->h + 2) * (shape->w + 2) * shape->cin;
-    size_t size = CONV_TAPS * shape->cin * shape->cout;
-    real *image = workspace + padded;
     if (shape->cout % STEP) {
         conv_reference.backward_weights(shape, n, x, dy, dw, workspace);
         return;
@@ -188,10 +186,7 @@ static void backward_weights(const struct conv_shape *shape, size_t n, const rea
     memset(workspace, 0, padded * sizeof(real));
     for (size_t i = 0; i < n; i++) {
         pad(shape->h, shape->w, shape->cin, x + i * pixels * shape->cin, workspace);
-        memset(image, 0, size * sizeof(real));
-        weights_image(shape, workspace, dy + i * pixels * shape->cout, image);
-        for (size_t k = 0; k < size; k++)
-            dw[k] += image[k];
+        weights_image(shape, workspace, dy + i * pixels * shape->cout, dw);
     }
 }
 

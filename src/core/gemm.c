@@ -8,9 +8,9 @@
 #define cblas_gemm cblas_sgemm
 #endif
 
-/* The sum over k is cut into blocks: a product of 576 terms in one chain loses far more bits than in chains of 48, and
+/* The sum over k is cut into blocks: a product of 576 terms in one chain loses far more bits than in chains of 64, and
  * an activation that lands on the other side of a ReLU or of its neighbour in a pool is not a small difference any more. */
-enum { BLOCK = 48 };
+enum { BLOCK = 64 };
 
 void gemm_multiply(enum gemm_form form, size_t m, size_t n, size_t k, const real *a, const real *b, real beta, real *c)
 {

@@ -36,7 +36,7 @@ void groupnorm_forward(const struct groupnorm_shape *shape, const real *gamma, c
         for (size_t s = 0; s < shape->spatial; s++)
             for (size_t c = 0; c < width; c++) {
                 size_t j = at + s * shape->channels + c;
-                y[j] = (real)(((double)x[j] - mean[i]) * (invstd[i] * (double)gamma[first + c]) + (double)beta[first + c]);
+                y[j] = (real)(((double)x[j] - mean[i]) * invstd[i]) * gamma[first + c] + beta[first + c];
             }
     }
 }
