@@ -5,6 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 .ci/install
 
-cmake --preset release -Wno-dev >/dev/null
+cmake --preset release -DBUILD_TESTING=OFF -Wno-dev >/dev/null
 cmake --build --preset release
 build/release/src/bnsweep run "${1:-sweeps/quick.ini}" -j "$(nproc)"

@@ -163,6 +163,8 @@ static enum status close_store(struct run *run, enum status status)
     bool worth_a_table = !closed && (status == STATUS_OK || status == STATUS_INCOMPLETE || status == STATUS_FAILED);
     if (worth_a_table && table_print(store, stdout, TABLE_PLAIN))
         log_write(LOG_WARNING, "no table: %s", status_message());
+    if (worth_a_table)
+        printf("The store is %s\n", store);
     if (status || closed == STATUS_OK)
         return status ? status_fail(status, "%s", message) : STATUS_OK;
     return closed;
