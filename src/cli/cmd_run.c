@@ -6,6 +6,7 @@
 #include "preflight.h"
 #include "progress.h"
 #include "provenance.h"
+#include "recorded.h"
 #include "sheet.h"
 #include "table.h"
 #include "worklist.h"
@@ -14,6 +15,7 @@
 #include "bnsweep/base/mem.h"
 #include "bnsweep/core/engine.h"
 #include "bnsweep/mpi/session.h"
+#include "bnsweep/mpi/signals.h"
 #include "bnsweep/run/job.h"
 #include "bnsweep/store/writer.h"
 #include "bnsweep/sweep/grouping.h"
@@ -24,6 +26,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_JOBS = 1024 };
 
 struct run {
     /* the command line */
@@ -40,6 +44,7 @@ struct run {
     struct grouping grouping;                /* of what is to be trained */
     struct manager_trajectory *trajectories; /* [grouping.count] */
     uint32_t *rows;                          /* [units to be trained], as the groups have them */
+    struct recorded recorded;                /* what came in of them */
     char states[JOB_PATH_SIZE];              /* folder of the saved states */
     struct progress progress;
 };
@@ -66,8 +71,11 @@ static enum status open_store(struct run *run)
         return status;
     if (snprintf(run->states, sizeof run->states, "%s.state", writer_path(run->writer)) >= (int)sizeof run->states)
         return status_fail(STATUS_INPUT, "the store's path is too long");
+    struct stat info;
     if (mkdir(run->states, 0777) && errno != EEXIST)
         return status_fail(STATUS_IO, "could not make the folder '%s': %s", run->states, strerror(errno));
+    if (stat(run->states, &info) || !S_ISDIR(info.st_mode))
+        return status_fail(STATUS_INPUT, "'%s' is no folder, but states are to be saved there: move it away", run->states);
     return STATUS_OK;
 }
 
@@ -94,7 +102,10 @@ static enum status choose(struct run *run)
         status = sweep_unit(&run->sweep, grouping->units[first], &settings, NULL);
         run->trajectories[t] = (struct manager_trajectory){grouping_work(&settings), (uint32_t)first, (uint32_t)units, attempts};
     }
-    return status;
+    size_t last = 0;
+    for (size_t i = 0; i < grouping->starts[grouping->count]; i++)
+        last = run->rows[i] > last ? run->rows[i] : last;
+    return status ? status : recorded_create(&run->recorded, last + 1);
 }
 
 static enum status prepare(struct run *run, const char *path)
@@ -111,12 +122,16 @@ static enum status give_job(void *context, uint32_t trajectory, uint32_t attempt
     struct job job = {.state_every = run->state_every};
     (void)attempt;
     enum status status = worklist_job(&run->sweep, run->units, &run->grouping, trajectory, run->states, &job);
+    if (!status && access(job.state, F_OK) == 0 && recorded_fill(&run->recorded, writer_path(run->writer), &job))
+        log_write(LOG_WARNING, "a saved state is not used: %s", status_message());
     return status ? status : job_pack(&job, pack);
 }
 
 static enum status take_record(void *context, uint32_t row, uint32_t attempt, uint32_t number, const void *bytes, size_t size)
 {
-    return writer_record(((struct run *)context)->writer, row, attempt, number, bytes, size);
+    struct run *run = context;
+    recorded_note(&run->recorded, row, bytes, size);
+    return writer_record(run->writer, row, attempt, number, bytes, size);
 }
 
 static enum status take_unit(void *context, const struct session_unit *unit)
@@ -211,6 +226,7 @@ static void release(struct run *run)
     mem_free(run->units);
     mem_free(run->trajectories);
     mem_free(run->rows);
+    recorded_free(&run->recorded);
 }
 
 /* All ranks, after the command line. */
@@ -261,8 +277,11 @@ enum status cmd_run(int argc, char **argv)
     if (run.dry)
         return outlook_print(&(struct outlook_request){options.operand[0], run.store, run.sets.text, run.sets.count,
                                  run.jobs ? (size_t)run.jobs : 1, run.retry_failed, run.no_fuse}, false);
+    if (run.jobs > MOST_JOBS)
+        return status_fail(STATUS_INPUT, "run: -j is %ld; at most %d workers are started on one machine", run.jobs, MOST_JOBS);
     if (run.jobs > 1)
         return launch_mpirun(run.jobs, argc, argv);
+    signals_begin(); /* from here on they stop the run in good order */
     struct comm *comm;
     const struct conv_engine *engine;
     status = engine_choose(&engine); /* each training process will choose again: let it be possible */

@@ -71,6 +71,24 @@ static size_t largest_record(const struct variables_extent *extent)
     return largest;
 }
 
+/* Go on from the saved state, unless the store lacks what was measured before it: nobody would measure that again. */
+static enum status resume(struct training *t)
+{
+    enum status status = state_load(t->trajectory, t->job.state, t->job.key);
+    const struct plan *plan = &t->trajectory->config.plan;
+    uint64_t step = t->trajectory->step, checks = 0, samples = 0;
+    if (status)
+        return status;
+    if (step >= plan->first_check)
+        checks = (step - plan->first_check) / plan->check_every + 1;
+    if (plan->trace_every && net_has_running(&t->trajectory->net))
+        samples = step / plan->trace_every;
+    if (checks <= t->job.checks && samples <= t->job.samples)
+        return STATUS_OK;
+    return status_fail(STATUS_VERSION, "the state '%s' is of step %llu, but the store lacks checks or samples before it", t->job.state,
+                       (unsigned long long)step);
+}
+
 /* Build the trajectory, and go on from its saved state where there is one that fits. */
 static enum status set_up(struct training *t)
 {
@@ -88,8 +106,11 @@ static enum status set_up(struct training *t)
     struct trajectory_sink sink = {t, send_values};
     if (!status)
         status = trajectory_create(&t->trajectory, &config, &sink);
-    if (!status && access(t->job.state, F_OK) == 0 && state_load(t->trajectory, t->job.state, t->job.key))
+    if (!status && access(t->job.state, F_OK) == 0 && (status = resume(t)) != STATUS_OK) {
         fprintf(stderr, "bnsweep: warning: training starts anew: %s\n", status_message());
+        trajectory_free(t->trajectory);
+        status = trajectory_create(&t->trajectory, &config, &sink);
+    }
     if (!status)
         t->seconds_before = t->trajectory->seconds;
     return status;
@@ -109,16 +130,19 @@ static enum status publish_state(struct training *t, double wait_seconds)
     if (status || !safe)
         return status;
     t->prepared = false;
-    return state_publish(t->job.state);
+    if (state_publish(t->job.state))
+        fprintf(stderr, "bnsweep: warning: %s\n", status_message());
+    return STATUS_OK;
 }
 
-static enum status prepare_state(struct training *t)
+/* A state that cannot be written (a full disk) is no fault of the unit: it trains on and tries again later. */
+static void prepare_state(struct training *t)
 {
     t->saved = clock_seconds();
     t->prepared_after = t->trainer.records;
-    enum status status = state_prepare(t->trajectory, t->job.state, t->job.key);
-    t->prepared = !status;
-    return status;
+    t->prepared = !state_prepare(t->trajectory, t->job.state, t->job.key);
+    if (!t->prepared)
+        fprintf(stderr, "bnsweep: warning: %s\n", status_message());
 }
 
 /* Between two steps: progress, and the saving of states. */
@@ -132,15 +156,14 @@ static enum status look_around(struct training *t)
         status = trainer_progress(&t->trainer, t->trajectory->step, t->trajectory->config.plan.steps);
     }
     if (!status && !t->prepared && now - t->saved >= t->job.state_every)
-        status = prepare_state(t);
+        prepare_state(t);
     return status;
 }
 
 static enum status stop(struct training *t)
 {
-    enum status status = prepare_state(t);
-    if (!status)
-        status = publish_state(t, ACKNOWLEDGE_SECONDS);
+    prepare_state(t);
+    enum status status = publish_state(t, ACKNOWLEDGE_SECONDS);
     if (!status && t->prepared)
         return status_fail(STATUS_IO, "the records were not written in time; the state of step %llu is not saved",
                            (unsigned long long)t->trajectory->step);

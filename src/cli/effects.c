@@ -64,6 +64,8 @@ static bool is_held_whole(const struct settings *s)
 /* Reals so close that they may round to the same float. */
 static bool is_nearly_same(int key, const struct settings *a, const struct settings *b)
 {
+    if (key == SETTING_task_seed) /* per-seed, and the same seed by its number */
+        return (a->task_seed == SETTINGS_PER_SEED ? a->seed : a->task_seed) == (b->task_seed == SETTINGS_PER_SEED ? b->seed : b->task_seed);
     if (settings_table[key].type != SETTINGS_TYPE_REAL)
         return false;
     double x = *(const double *)((const char *)a + settings_table[key].offset);

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Open MPI refuses to run as root unless both are set; who starts us as root means it. */
@@ -18,6 +21,69 @@ static void allow_root(void)
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
     }
+}
+
+static volatile sig_atomic_t mpirun_process, stops;
+
+/* Hand a signal on: mpirun itself would end the ranks about a second after SIGINT or SIGTERM. */
+static void hand_on(int number)
+{
+    int known = errno;
+    if (mpirun_process > 0)
+        kill(mpirun_process, number == SIGUSR1 || stops++ == 0 ? SIGUSR1 : SIGTERM);
+    errno = known;
+}
+
+static void set_handlers(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+/* The child's side: a process group of its own, so that Ctrl-C reaches us alone; and an end with us. */
+static void become_mpirun(char *const *arguments)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    execvp("mpirun", arguments);
+    static const char text[] = "bnsweep: error: could not start mpirun (Debian: apt-get install openmpi-bin)\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        return;
+}
+
+/* The status whose exit code a process ended with; its message is empty. */
+static enum status status_of_exit(int code)
+{
+#define X(name, number, exit_code, text) \
+    if (code == exit_code && number != STATUS_NOMEM && number != STATUS_SHAPE) \
+        return status_fail(STATUS_##name, "%s", "");
+    STATUS_LIST(X)
+#undef X
+    return status_fail(STATUS_IO, "mpirun ended with exit status %d", code);
+}
+
+static enum status start_and_wait(char *const *arguments)
+{
+    int state;
+    fflush(NULL);
+    pid_t process = fork();
+    if (process < 0)
+        return status_fail(STATUS_IO, "could not start mpirun: %s", strerror(errno));
+    if (process == 0) {
+        become_mpirun(arguments);
+        _exit(status_exit_code(STATUS_IO));
+    }
+    mpirun_process = process;
+    set_handlers(hand_on);
+    while (waitpid(process, &state, 0) < 0 && errno == EINTR)
+        continue;
+    mpirun_process = 0;
+    set_handlers(SIG_DFL);
+    if (WIFSIGNALED(state))
+        return status_fail(STATUS_IO, "mpirun was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
+    return WEXITSTATUS(state) ? status_of_exit(WEXITSTATUS(state)) : STATUS_OK;
 }
 
 enum status launch_mpirun(long workers, int argc, char **argv)
@@ -45,8 +111,7 @@ enum status launch_mpirun(long workers, int argc, char **argv)
             arguments[count++] = argv[i];
     }
     allow_root();
-    fflush(NULL);
-    execvp("mpirun", (char *const *)(uintptr_t)arguments);
+    enum status status = start_and_wait((char *const *)(uintptr_t)arguments);
     mem_free(arguments);
-    return status_fail(STATUS_IO, "could not start mpirun: %s (Debian: apt-get install openmpi-bin)", strerror(errno));
+    return status;
 }

@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         return status_exit_code(STATUS_INPUT);
     }
     enum status status = command->run(argc - 1, argv + 1);
-    if (status)
+    if (status && *status_message())
         log_write(status == STATUS_INCOMPLETE ? LOG_INFO : LOG_ERROR, "%s", status_message());
     if (fflush(stdout) || ferror(stdout)) {
         log_write(LOG_ERROR, "could not write to standard output");

@@ -4,6 +4,7 @@
 #include "bnsweep/base/mem.h"
 #include "bnsweep/measure/record.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -107,7 +108,8 @@ static double monotonic_deadline(double deadline, double now)
 {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
-    return deadline > 0 ? now + (deadline - (double)time.tv_sec - 1e-9 * (double)time.tv_nsec) : 0;
+    double left = deadline - (double)time.tv_sec - 1e-9 * (double)time.tv_nsec;
+    return deadline > 0 ? fmax(now + left, 1e-9) : 0; /* 0 would be no deadline */
 }
 
 enum status leader_create(struct comm *comm, const struct session_config *config, const struct session_callbacks *callbacks,

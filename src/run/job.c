@@ -16,6 +16,8 @@ enum status job_pack(const struct job *job, struct pack *pack)
     pack_text(pack, text);
     pack_text(pack, job->state);
     pack_f64(pack, job->state_every);
+    pack_u32(pack, job->checks);
+    pack_u32(pack, job->samples);
     return pack->failed ? status_fail(STATUS_NOMEM, "out of memory for a job") : STATUS_OK;
 }
 
@@ -34,6 +36,8 @@ enum status job_unpack(const void *bytes, size_t size, struct job *out)
     unpack_text(&unpack, text, sizeof text);
     unpack_text(&unpack, out->state, sizeof out->state);
     out->state_every = unpack_f64(&unpack);
+    out->checks = unpack_u32(&unpack);
+    out->samples = unpack_u32(&unpack);
     if (unpack.failed || unpack.at != unpack.size)
         return status_fail(STATUS_CORRUPT, "a job of %zu bytes is damaged", size);
     return status_context(settings_text_read(text, &out->settings), "job");

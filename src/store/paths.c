@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *paths_folder(const char *path, char folder[PATH_MAX])
@@ -18,8 +19,12 @@ const char *paths_folder(const char *path, char folder[PATH_MAX])
 
 enum status paths_resolve(const char *store, char out[PATH_MAX])
 {
-    if (realpath(store, out))
+    struct stat info;
+    if (realpath(store, out)) {
+        if (stat(out, &info) == 0 && !S_ISREG(info.st_mode)) /* a pipe would be waited for */
+            return status_fail(STATUS_INPUT, "%s is no file", store);
         return STATUS_OK;
+    }
     if (errno != ENOENT)
         return status_fail(STATUS_INPUT, "%s: %s", store, strerror(errno));
     char given[PATH_MAX], folder[PATH_MAX];

@@ -16,6 +16,10 @@ refused() {
 }
 refused "missing.ini" missing.ini
 refused "-j" tiny.ini -j 0
+refused "1024" tiny.ini -j 99999999999999
+mkfifo pipe.h5
+refused "is no file" tiny.ini -o pipe.h5
+rm pipe.h5
 refused "--frobnicate" tiny.ini --frobnicate
 refused "an argument is missing"
 refused "one argument too many" tiny.ini tiny.ini

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Killed or asked to stop in the middle of a unit, and run again, at another number of ranks: the bits of an undisturbed run.
 . "$(dirname "$0")/support.sh"
-tiny 12000 | sed 's/^check_every.*/check_every = 1500/; s/^trace_every.*/trace_every = 100/' >tiny.ini
+tiny 60000 | sed 's/^check_every.*/check_every = 7500/; s/^trace_every.*/trace_every = 500/' >tiny.ini
 run 1 tiny.ini -o undisturbed.h5
 expect_rc 0 "undisturbed"
 
@@ -42,3 +42,31 @@ expect_rc 0 "after kill -9"
 "$bnsweep" diff undisturbed.h5 killed.h5 >log 2>&1 || fail "kill -9 and going on gave other bits"
 [ "$(value killed.h5 "max(s['attempts'][:]) > 1")" = True ] || fail "no unit was interrupted"
 "$bnsweep" verify killed.h5 >log 2>&1 || fail "verify finds something after kill -9"
+
+# A state that is ahead of the store (which was moved away, or lost its journal) is not gone on from: nothing would measure what it
+# has behind it.
+start ahead.h5
+await_state ahead.h5
+kill -INT $pid
+wait $pid
+rc=$?
+expect_rc 75 "SIGINT"
+rm -f ahead.h5
+run 1 tiny.ini -o ahead.h5
+expect_rc 0 "a new store beside an old state"
+expect_log "training starts anew"
+"$bnsweep" diff undisturbed.h5 ahead.h5 >log 2>&1 || fail "a state without its store left holes"
+
+# -j: Ctrl-C and SIGTERM end in good order too.
+for signal in INT TERM; do
+    setsid "$bnsweep" run tiny.ini -o "j$signal.h5" -j 2 --state-every 0.2 >log 2>&1 &
+    pid=$!
+    await_state "j$signal.h5"
+    kill -$signal $pid
+    wait $pid
+    rc=$?
+    expect_rc 75 "-j and SIG$signal"
+    run 1 tiny.ini -o "j$signal.h5"
+    expect_rc 0 "after SIG$signal"
+    "$bnsweep" diff undisturbed.h5 "j$signal.h5" >log 2>&1 || fail "SIG$signal with -j and going on gave other bits"
+done

@@ -62,6 +62,8 @@ def check_includes(path):
 
 def check_exit(path):
     name = str(path.relative_to(SOURCE))
+    if name == "src/cli/launch.c":  # a forked child that could not become mpirun
+        return
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group(0).count("\n"), path.read_text(), flags=re.S)
     for number, line in enumerate(text.splitlines(), 1):
         if re.search(r"\b(_?exit|_Exit|abort|quick_exit)\s*\(", re.sub(r'"(\\.|[^"\\])*"', '""', line)):

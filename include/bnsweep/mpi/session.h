@@ -14,8 +14,8 @@
     X(double, silent_seconds, 120, "silence after which the other side is given up (0: never)")               \
     X(double, hang_seconds, 600, "a training process without a word for so long is killed (0: never)")        \
     X(double, stop_seconds, 30, "a training process may take so long to save its state")                      \
-    X(double, start_margin, 90, "nothing is started so shortly before the deadline")                          \
-    X(double, stop_margin, 60, "everything is told to stop so long before the deadline")
+    X(double, start_margin, 45, "nothing is started so shortly before the deadline")                          \
+    X(double, stop_margin, 30, "everything is told to stop so long before the deadline")
 
 struct session_limits {
 #define X(type, name, value, help) type name;

@@ -18,6 +18,7 @@ struct job {
     struct hash key;                          /* of the trajectory and its momenta: names its saved state */
     char state[JOB_PATH_SIZE];                /* where its state is saved */
     double state_every;                       /* seconds between two saved states */
+    uint32_t checks, samples;                 /* so many of each unit are recorded without a gap: no later state may be gone on from */
 };
 
 /* Append the job's bytes. STATUS_NOMEM. */
