@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import os
 
 from support import BASE, StoreTest, bnsweep, h5py, np, put, unittest
 
@@ -73,10 +74,11 @@ class Table(StoreTest):
 
     def test_run_prints_it(self):
         text = bnsweep("table", self.store)
-        self.assertEqual(self.ran, text)
+        said = text + f"The store is {os.path.realpath(self.store)}\n"
+        self.assertEqual(self.ran, said)
         again = self.train(self.ini, self.store)
         self.assertIn("nothing to do", again.error)
-        self.assertEqual(again, text)
+        self.assertEqual(again, said)
 
     def test_units_that_are_not_done_are_said(self):
         adam = self.rows(arm="adam", bn_momentum=0.03)
