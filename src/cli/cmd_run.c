@@ -283,7 +283,7 @@ enum status cmd_run(int argc, char **argv)
         return launch_mpirun(run.jobs, argc, argv);
     signals_begin(); /* from here on they stop the run in good order */
     struct comm *comm;
-    const struct conv_engine *engine;
+    const struct engine *engine;
     status = engine_choose(&engine); /* each training process will choose again: let it be possible */
     if (!status)
         status = comm_check_launch();

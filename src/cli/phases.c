@@ -2,6 +2,7 @@
 
 #include "stopwatch.h"
 
+#include "bnsweep/core/fused.h"
 #include "bnsweep/measure/geometry.h"
 #include "bnsweep/measure/lag.h"
 
@@ -24,40 +25,50 @@ const enum phase phases_conv_pass[PHASE_CONV_COUNT] = {
 #undef X
 };
 
-/* An engine's functions are told a shape and no more, so the one that is timed stands here. */
+/* Kernels are told a shape and no more, so what is timed stands here. */
 static _Thread_local struct {
-    const struct conv_engine *engine;
-    const struct net *net;
+    const struct engine *engine;
+    const struct packed *packed;
     struct phases *phases;
 } timed;
 
 static void add_conv(const struct conv_shape *shape, enum phase_conv what, double started)
 {
     double seconds = stopwatch_now().cpu - started;
-    for (size_t i = 0; i < timed.net->config.blocks; i++)
-        if (&timed.net->block[i].conv == shape)
+    for (size_t i = 0; i < timed.packed->net->config.blocks; i++) {
+        if (&timed.packed->block[i].conv == shape)
             timed.phases->conv[i][what] += seconds;
+        if (&timed.packed->block[i].turned == shape)
+            timed.phases->conv[i][PHASE_CONV_BACKWARD_DATA] += seconds;
+    }
 }
 
-static void timed_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, real *workspace)
+static void direct_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->forward(shape, n, x, w, y, workspace);
+    timed.engine->direct->forward(shape, n, x, w, y);
     add_conv(shape, PHASE_CONV_FORWARD, started);
 }
 
-static void timed_backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, real *workspace)
+static void direct_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->backward_weights(shape, n, x, dy, dw, workspace);
+    timed.engine->direct->weights(shape, n, x, dy, dw);
     add_conv(shape, PHASE_CONV_BACKWARD_WEIGHTS, started);
 }
 
-static void timed_backward_data(const struct conv_shape *shape, size_t n, const real *dy, const real *w, real *dx, real *workspace)
+static void winograd_forward(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->backward_data(shape, n, dy, w, dx, workspace);
-    add_conv(shape, PHASE_CONV_BACKWARD_DATA, started);
+    timed.engine->winograd->forward(shape, n, x, u, y, workspace);
+    add_conv(shape, PHASE_CONV_FORWARD, started);
+}
+
+static void winograd_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace)
+{
+    double started = stopwatch_now().cpu;
+    timed.engine->winograd->weights(shape, n, x, dy, du, workspace);
+    add_conv(shape, PHASE_CONV_BACKWARD_WEIGHTS, started);
 }
 
 /* Add the time since *from to one phase, and start the next. */
@@ -111,17 +122,31 @@ static void backward(struct trajectory *t, struct phases *phases, double loss, d
     end_phase(phases, PHASE_WEIGHTS, clock);
 }
 
+/* The engine whose convolutions are timed; the reference's are not. */
+static struct engine timed_engine(const struct trajectory *t, struct phases *phases, struct direct *direct, struct winograd *winograd)
+{
+    struct engine wrapped = *t->net.engine;
+    if (!wrapped.block)
+        return wrapped;
+    *direct = (struct direct){direct_forward, direct_weights};
+    *winograd = *wrapped.winograd;
+    winograd->forward = winograd_forward;
+    winograd->weights = winograd_weights;
+    timed.engine = t->net.engine;
+    timed.packed = &t->pass.fused->packed;
+    timed.phases = phases;
+    wrapped.direct = direct;
+    wrapped.winograd = winograd;
+    return wrapped;
+}
+
 enum status phases_step(struct trajectory *t, const struct trajectory *ahead, struct phases *phases)
 {
-    const struct conv_engine *engine = t->net.engine;
-    struct conv_engine wrapped = *engine;
+    const struct engine *engine = t->net.engine;
+    struct direct direct;
+    struct winograd winograd;
+    struct engine wrapped = timed_engine(t, phases, &direct, &winograd);
     double started = stopwatch_now().cpu, clock = started, loss;
-    wrapped.forward = timed_forward;
-    wrapped.backward_weights = timed_backward_weights;
-    wrapped.backward_data = timed_backward_data;
-    timed.engine = engine;
-    timed.net = &t->net;
-    timed.phases = phases;
     memcpy(t->held, ahead->held, sizeof t->held);
     memcpy(t->frozen_now, ahead->frozen_now, sizeof t->frozen_now);
     t->net.engine = &wrapped;

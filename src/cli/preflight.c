@@ -38,7 +38,7 @@ static enum status check_unit(const struct settings *settings, const struct conf
     struct net net;
     enum status status = configure_trajectory(settings, 1, &settings->bn_momentum, files, &config);
     if (!status)
-        status = net_plan(&config.net, &conv_reference, &net);
+        status = net_plan(&config.net, &engine_reference, &net);
     if (!status)
         status = task_check(&config.task);
     status = status_context(status, "%s", settings->data == DATA_FILE ? settings->file : settings->init);

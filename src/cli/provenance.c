@@ -19,12 +19,12 @@ const struct provenance_row *provenance_rows(size_t *count)
         {"instruction_set", BUILD_ARCHITECTURE " (compiled); the convolution engine's is in its name, BLAS has its own"},
     };
     static char numerics[16], engine_text[64];
-    const struct conv_engine *engine = NULL;
+    const struct engine *engine = NULL;
     snprintf(numerics, sizeof numerics, "%d", IDENTITY_NUMERICS_VERSION);
     if (engine_choose(&engine))
         snprintf(engine_text, sizeof engine_text, "none");
     else
-        snprintf(engine_text, sizeof engine_text, "%s, class of bits: %s", engine->name, engine_class(engine));
+        snprintf(engine_text, sizeof engine_text, "%s, class of bits: %s", engine->name, engine->bits);
     rows[2].text = numerics;
     rows[5].text = engine_text;
     rows[6].text = gemm_library();
@@ -35,8 +35,8 @@ const struct provenance_row *provenance_rows(size_t *count)
 const char *provenance_identity(void)
 {
     static char text[256];
-    const struct conv_engine *engine = NULL;
-    const char *class = engine_choose(&engine) ? "none" : engine_class(engine);
+    const struct engine *engine = NULL;
+    const char *class = engine_choose(&engine) ? "none" : engine->bits;
     snprintf(text, sizeof text, "%s %s %s, %s bits", BUILD_VERSION, BUILD_COMMIT, BUILD_COMPILER, class);
     return text;
 }

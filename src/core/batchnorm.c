@@ -4,11 +4,19 @@
 
 enum { PART = 16, CHANNELS_AT_ONCE = 64 };
 
-enum status batchnorm_statistics(const struct batchnorm_shape *shape, const real *x, struct moments *moments)
+enum status batchnorm_check(const struct batchnorm_shape *shape)
 {
     if (shape->n * shape->spatial < 2)
         return status_fail(STATUS_SHAPE, "Expected more than 1 value per channel when training, got input size [%zu, %zu, %zu]",
                            shape->n, shape->channels, shape->spatial);
+    return STATUS_OK;
+}
+
+enum status batchnorm_statistics(const struct batchnorm_shape *shape, const real *x, struct moments *moments)
+{
+    enum status status = batchnorm_check(shape);
+    if (status)
+        return status;
     moments_reset(moments);
     moments_add(moments, shape->n * shape->spatial, x);
     return STATUS_OK;

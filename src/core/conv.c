@@ -78,12 +78,12 @@ void conv_row2im(const struct conv_shape *shape, size_t n, const real *rows, rea
             }
 }
 
-static size_t reference_workspace(const struct conv_shape *shape)
+size_t conv_workspace(const struct conv_shape *shape)
 {
     return images_at_once(shape) * shape->h * shape->w * CONV_TAPS * shape->cin;
 }
 
-static void reference_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, real *rows)
+void conv_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, real *rows)
 {
     size_t pixels = shape->h * shape->w, group = images_at_once(shape);
     for (size_t i = 0; i < n; i += group) {
@@ -93,8 +93,7 @@ static void reference_forward(const struct conv_shape *shape, size_t n, const re
     }
 }
 
-static void reference_backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw,
-                                       real *rows)
+void conv_backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, real *rows)
 {
     size_t pixels = shape->h * shape->w, group = images_at_once(shape);
     for (size_t i = 0; i < n; i += group) {
@@ -104,7 +103,7 @@ static void reference_backward_weights(const struct conv_shape *shape, size_t n,
     }
 }
 
-static void reference_backward_data(const struct conv_shape *shape, size_t n, const real *dy, const real *w, real *dx, real *rows)
+void conv_backward_data(const struct conv_shape *shape, size_t n, const real *dy, const real *w, real *dx, real *rows)
 {
     size_t pixels = shape->h * shape->w, group = images_at_once(shape);
     for (size_t i = 0; i < n; i += group) {
@@ -113,14 +112,6 @@ static void reference_backward_data(const struct conv_shape *shape, size_t n, co
         conv_row2im(shape, here, rows, dx + i * pixels * shape->cin);
     }
 }
-
-const struct conv_engine conv_reference = {
-    .name = "reference",
-    .workspace = reference_workspace,
-    .forward = reference_forward,
-    .backward_weights = reference_backward_weights,
-    .backward_data = reference_backward_data,
-};
 
 void conv_weights_from_torch(size_t cin, size_t cout, const float *torch, real *w)
 {

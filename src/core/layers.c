@@ -1,7 +1,6 @@
 #include "bnsweep/core/layers.h"
 
 #include "bnsweep/core/elementary.h"
-#include "bnsweep/core/gemm.h"
 
 #include <string.h>
 
@@ -109,18 +108,30 @@ void layers_average_backward(size_t n, size_t pixels, size_t c, const real *dy, 
                 dx[j] = dy[j] * scale;
 }
 
+/* The classifier is small; its sums go in the order of these loops, so that no BLAS decides their bits. */
 void layers_linear(size_t n, size_t in, size_t out, const real *x, const real *w, const real *b, real *y)
 {
-    gemm_multiply(GEMM_AB, n, out, in, x, w, 0, y);
-    layers_bias(n, out, b, y);
+    for (size_t i = 0; i < n; i++, x += in, y += out) {
+        memcpy(y, b, out * sizeof(real));
+        for (size_t c = 0; c < in; c++)
+            for (size_t k = 0; k < out; k++)
+                y[k] += x[c] * w[c * out + k];
+    }
 }
 
 void layers_linear_backward(size_t n, size_t in, size_t out, const real *x, const real *w, const real *dy, real *dw, real *db,
                             real *dx)
 {
-    gemm_multiply(GEMM_ATB, in, out, n, x, dy, 1, dw);
     layers_bias_backward(n, out, dy, db);
-    gemm_multiply(GEMM_ABT, n, in, out, dy, w, 0, dx);
+    for (size_t i = 0; i < n; i++, x += in, dy += out, dx += in)
+        for (size_t c = 0; c < in; c++) {
+            real sum = 0;
+            for (size_t k = 0; k < out; k++) {
+                sum += dy[k] * w[c * out + k];
+                dw[c * out + k] += x[c] * dy[k];
+            }
+            dx[c] = sum;
+        }
 }
 
 double layers_cross_entropy(size_t n, size_t classes, const real *logits, const int32_t *labels, real *dlogits)

@@ -58,16 +58,32 @@ static void merge_tile(struct moments *moments, double rows, const real *pivot)
     moments->count = total;
 }
 
+static void begin_tile(struct moments *moments)
+{
+    memset(moments->tile_sum, 0, moments->channels * sizeof(double));
+    memset(moments->tile_square, 0, moments->channels * sizeof(double));
+}
+
 void moments_add(struct moments *moments, size_t rows, const real *x)
 {
     size_t channels = moments->channels;
     for (size_t at = 0; at < rows; at += TILE) {
         size_t here = rows - at < TILE ? rows - at : TILE;
         const real *tile = x + at * channels;
-        memset(moments->tile_sum, 0, channels * sizeof(double));
-        memset(moments->tile_square, 0, channels * sizeof(double));
+        begin_tile(moments);
         for (size_t r = 0; r < here; r += PART)
             add_part(moments, here - r < PART ? here - r : PART, tile + r * channels, tile);
+        merge_tile(moments, (double)here, tile);
+    }
+}
+
+void moments_add_with(struct moments *moments, moments_deviations *deviations, size_t rows, const real *x)
+{
+    for (size_t at = 0; at < rows; at += TILE) {
+        size_t here = rows - at < TILE ? rows - at : TILE;
+        const real *tile = x + at * moments->channels;
+        begin_tile(moments);
+        deviations(here, moments->channels, tile, moments->tile_sum, moments->tile_square);
         merge_tile(moments, (double)here, tile);
     }
 }

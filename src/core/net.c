@@ -52,7 +52,7 @@ static enum status plan_block(struct net *net, size_t index, size_t h, size_t w,
     return STATUS_OK;
 }
 
-enum status net_plan(const struct net_config *config, const struct conv_engine *engine, struct net *out)
+enum status net_plan(const struct net_config *config, const struct engine *engine, struct net *out)
 {
     *out = (struct net){.config = *config, .engine = engine};
     if (config->blocks < 1 || config->blocks > NET_MAX_BLOCKS)

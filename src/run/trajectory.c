@@ -74,7 +74,7 @@ static enum status create_parts(struct trajectory *t)
     enum status status = plan_check(&config->plan);
     if (!status)
         status = check_sizes(&config->net, &config->task);
-    const struct conv_engine *engine = NULL;
+    const struct engine *engine = NULL;
     if (!status)
         status = engine_choose(&engine);
     if (!status)

@@ -32,8 +32,11 @@ struct batchnorm_renorm {
     double warmup, rmax_step, dmax_step;
 };
 
+/* STATUS_SHAPE ("more than 1 value per channel") where n * spatial < 2: such a batch has no variance. */
+enum status batchnorm_check(const struct batchnorm_shape *shape);
+
 /* Compute the mean and biased variance of x[n][spatial][channels] per channel into `moments` (reset first).
- * STATUS_SHAPE ("more than 1 value per channel") where n * spatial < 2. */
+ * STATUS_SHAPE as batchnorm_check. */
 enum status batchnorm_statistics(const struct batchnorm_shape *shape, const real *x, struct moments *moments);
 
 /* Fill the transform from batch or other statistics: invstd = 1 / sqrt(variance + eps), r = 1, d = 0. */

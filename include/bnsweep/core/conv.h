@@ -1,4 +1,4 @@
-/* 3x3 convolution, stride 1, zero padding 1: the interface behind which engines stand.
+/* 3x3 convolution, stride 1, zero padding 1: its definition, and the reference way to compute it.
  *
  * Activations are channels-last, x[n][h][w][cin], y[n][h][w][cout]; weights are w[3][3][cin][cout], the output channels
  * fastest: y[i][r][s][o] = sum over a, b, c of w[a][b][c][o] x[i][r+a-1][s+b-1][c], x being 0 outside the image.
@@ -17,22 +17,15 @@ struct conv_shape {
     size_t h, w, cin, cout; /* all at least 1; products checked by conv_check */
 };
 
-/* One way to compute it. All functions are single-threaded and keep no state; an image's bits do not depend on what the other images
- * hold, but may depend on n and on its place among them.
- * `workspace` holds workspace(shape) elements and is free for other use between calls. */
-struct conv_engine {
-    const char *name;
-    size_t (*workspace)(const struct conv_shape *shape);
-    /* y[n][h][w][cout] from x and w; caches nothing. */
-    void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, real *workspace);
-    /* dw[3][3][cin][cout] += the gradient of w, from x as in forward and dy[n][h][w][cout]. */
-    void (*backward_weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, real *workspace);
-    /* dx[n][h][w][cin] = the gradient of x. */
-    void (*backward_data)(const struct conv_shape *shape, size_t n, const real *dy, const real *w, real *dx, real *workspace);
-};
-
-/* The portable reference: patches to rows of a matrix (im2row), then BLAS. */
-extern const struct conv_engine conv_reference;
+/* The reference: patches to rows of a matrix (im2row), then BLAS. Single-threaded, without state; `workspace` holds
+ * conv_workspace(shape) elements and is free for other use between calls. */
+size_t conv_workspace(const struct conv_shape *shape);
+/* y[n][h][w][cout] from x and w. */
+void conv_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, real *workspace);
+/* dw[3][3][cin][cout] += the gradient of w, from x as in conv_forward and dy[n][h][w][cout]. */
+void conv_backward_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, real *workspace);
+/* dx[n][h][w][cin] = the gradient of x. */
+void conv_backward_data(const struct conv_shape *shape, size_t n, const real *dy, const real *w, real *dx, real *workspace);
 
 /* Check that the shape's sizes are positive and their products (with `n` images) can be computed. STATUS_SHAPE. */
 enum status conv_check(const struct conv_shape *shape, size_t n);

@@ -1,13 +1,23 @@
-/* The direct convolution engine, once for each instruction set; core/engine.h chooses. */
+/* 3x3 convolutions without a patch matrix, once for each instruction set; core/engine.h chooses.
+ *
+ * x[n][h+2][w+2][cin] and dy[n][h+2][w+2][cout] have a border of zeros around each image; y[n][h][w][cout] has none; weights are
+ * w[3][3][cin][cout] as in core/conv.h. cout is a multiple of 16, cin any. */
 #ifndef BNSWEEP_CORE_DIRECT_H
 #define BNSWEEP_CORE_DIRECT_H
 
 #include "bnsweep/core/conv.h"
 
-/* A target other than baseline must not be called on a processor without its instructions. avx512 and avx2 give the same bits. */
-extern const struct conv_engine direct_baseline_engine;
+struct direct {
+    /* y = the convolution of x. */
+    void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y);
+    /* dw[3][3][cin][cout] += the gradient of w. */
+    void (*weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw);
+};
+
+/* One other than baseline must not be called on a processor without its instructions. avx512 and avx2 give the same bits. */
+extern const struct direct direct_baseline;
 #if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
-extern const struct conv_engine direct_avx2_engine, direct_avx512_engine;
+extern const struct direct direct_avx2, direct_avx512;
 #endif
 
 #endif

@@ -10,13 +10,14 @@
 
 #include <stdint.h>
 
+enum { INFER_CHUNK = 16, INFER_MAX_TRANSFORMS = 16 };
+
 /* Workspace, owned by the arena. */
 struct infer {
-    const struct net *net;             /* not owned */
-    real *z, *out;                     /* a chunk after a convolution, and after a pool */
-    double *group_mean, *group_invstd; /* of a chunk */
-    real *features, *logits, *workspace;
-    struct moments moments[NET_MAX_BLOCKS];
+    const struct net *net;      /* not owned */
+    struct plain_infer *plain;  /* one of the two: which, the engine says */
+    struct fused_infer *fused;
+    real *features, *logits;    /* [INFER_MAX_TRANSFORMS][INFER_CHUNK][features]; of one transform */
 };
 
 /* Labelled images: x[n][h][w][c], labels[n]; not owned. */
@@ -43,5 +44,9 @@ void infer_statistics(struct infer *infer, const struct running_mode *mode, cons
 /* Score the set with the norm layers' given transform (ignored where norms keep no running statistics). */
 struct infer_score infer_evaluate(struct infer *infer, const real *weights, const struct batchnorm_transform *transform,
                                   const struct infer_set *set);
+
+/* scores[count], the same for each of count transforms: in one go, so that what they have in common is computed once. */
+void infer_evaluate_all(struct infer *infer, const real *weights, size_t count, const struct batchnorm_transform *const *transforms,
+                        const struct infer_set *set, struct infer_score *scores);
 
 #endif

@@ -30,6 +30,12 @@ void moments_reset(struct moments *moments);
 /* Add x[rows][channels]. */
 void moments_add(struct moments *moments, size_t rows, const real *x);
 
+/* What sums a tile: sum and square [channels] += the sums of x[rows][channels] - x[0] and of its square. */
+typedef void moments_deviations(size_t rows, size_t channels, const real *x, double *sum, double *square);
+
+/* Add x[rows][channels], the tiles summed by a kernel. */
+void moments_add_with(struct moments *moments, moments_deviations *deviations, size_t rows, const real *x);
+
 /* variance[channels] = deviations / count (biased, the one that normalises a batch). */
 void moments_variance(const struct moments *moments, double *variance);
 

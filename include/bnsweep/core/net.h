@@ -6,6 +6,7 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/core/batchnorm.h"
 #include "bnsweep/core/conv.h"
+#include "bnsweep/core/engine.h"
 #include "bnsweep/core/kinds.h"
 
 #include <stdbool.h>
@@ -45,7 +46,7 @@ struct net_block {
 
 struct net {
     struct net_config config;
-    const struct conv_engine *engine;
+    const struct engine *engine;
     struct net_block block[NET_MAX_BLOCKS];
     struct net_param params[NET_MAX_PARAMS];
     int param_count, linear_weight, linear_bias;
@@ -56,7 +57,7 @@ struct net {
 
 /* Lay out the network. STATUS_SHAPE with what does not fit: sizes of 0 or too large, an image that pools away to nothing,
  * groups that do not divide the channels. */
-enum status net_plan(const struct net_config *config, const struct conv_engine *engine, struct net *out);
+enum status net_plan(const struct net_config *config, const struct engine *engine, struct net *out);
 
 /* Return whether the norm layers keep running statistics (batch, batchrenorm). */
 bool net_has_running(const struct net *net);

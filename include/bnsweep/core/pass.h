@@ -5,7 +5,6 @@
 
 #include "bnsweep/base/arena.h"
 #include "bnsweep/base/status.h"
-#include "bnsweep/core/moments.h"
 #include "bnsweep/core/net.h"
 #include "bnsweep/core/running.h"
 
@@ -15,19 +14,13 @@
 struct pass {
     const struct net *net; /* not owned */
     size_t n;
-    real *x;          /* [n][h][w][c]: the caller fills it */
-    int32_t *labels;  /* [n]: the caller fills it */
-    struct pass_block {
-        real *z, *a, *out;           /* convolution [n][h][w][cout]; after norm and ReLU; after the pool (a where there is none) */
-        double *group_mean, *group_invstd; /* [n][groups], group and layer norm only */
-        struct moments moments;      /* batch and batchrenorm only, as the transform */
-        struct batchnorm_transform transform; /* this block's part of the whole one */
-    } block[NET_MAX_BLOCKS];
-    struct running_batch batch;      /* the batch's statistics, after a forward pass */
+    real *x;         /* [n][h][w][c]: the caller fills it */
+    int32_t *labels; /* [n]: the caller fills it */
+    struct running_batch batch; /* the batch's statistics, after a forward pass */
     struct batchnorm_transform transform;
     real *features, *logits, *dlogits, *dfeatures;
-    real *gradient[2]; /* of activations, [n][largest h w c] */
-    real *workspace;   /* the engine's */
+    struct plain *plain; /* one of the two: which, the engine says */
+    struct fused *fused;
 };
 
 /* Make buffers for n images. STATUS_NOMEM, STATUS_SHAPE where sizes overflow. */

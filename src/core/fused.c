@@ -1,0 +1,296 @@
+#include "bnsweep/core/fused.h"
+
+#include "bnsweep/core/groupnorm.h"
+#include "bnsweep/core/layers.h"
+
+#include <string.h>
+
+static bool grouped(const struct net *net)
+{
+    return net->config.norm == NORM_GROUP || net->config.norm == NORM_LAYER;
+}
+
+static size_t groups_of(const struct net *net)
+{
+    return net->config.norm == NORM_LAYER ? 1 : net->config.groups;
+}
+
+static struct block_size size_of(const struct packed_block *block)
+{
+    return (struct block_size){block->conv.h, block->conv.w, block->conv.cout};
+}
+
+static struct block_size out_size_of(const struct net *net, size_t index, size_t channels)
+{
+    return (struct block_size){net->block[index].out_h, net->block[index].out_w, channels};
+}
+
+static enum status create_block(struct fused *fused, size_t index, struct arena *arena)
+{
+    const struct net *net = fused->net;
+    const struct packed_block *packed = &fused->packed.block[index];
+    struct fused_block *block = &fused->block[index];
+    struct block_size size = size_of(packed), out = out_size_of(net, index, size.channels);
+    size_t images = grouped(net) ? fused->n : 1, z = size.h * size.w * size.channels, pooled = out.h * out.w * size.channels;
+    block->z = arena_array(arena, fused->n * z, sizeof(real));
+    block->pooled = net->block[index].pool ? arena_array(arena, fused->n * pooled, sizeof(real)) : block->z;
+    block->dout = arena_array(arena, fused->n * pooled, sizeof(real));
+    block->in = index ? arena_array(arena, fused->n * packed_input_size(packed), sizeof(real)) : NULL;
+    if (!block->z || !block->pooled || !block->dout || (index && !block->in))
+        return STATUS_NOMEM;
+    if (grouped(net)) {
+        block->group_mean = arena_array(arena, fused->n * groups_of(net), sizeof(double));
+        block->group_invstd = arena_array(arena, fused->n * groups_of(net), sizeof(double));
+        if (!block->group_mean || !block->group_invstd)
+            return STATUS_NOMEM;
+    }
+    enum status status = moments_create(&block->moments, size.channels, arena);
+    return status ? status : affine_create(&block->affine, net->block[index].conv.cout, images, arena);
+}
+
+enum status fused_create(struct fused *fused, const struct net *net, size_t n, struct arena *arena)
+{
+    *fused = (struct fused){.net = net, .n = n};
+    enum status status = packed_create(&fused->packed, net, true, arena);
+    size_t dz = 1;
+    for (size_t i = 0; !status && i < net->config.blocks; i++) {
+        const struct packed_block *block = &fused->packed.block[i];
+        size_t size = block->at_once * (block->conv.h + 2) * (block->conv.w + 2) * block->conv.cout;
+        dz = size > dz ? size : dz;
+        status = conv_check(&block->conv, n);
+        if (!status)
+            status = create_block(fused, i, arena);
+        if (status)
+            status = status_context(status, "block %zu", i + 1);
+    }
+    if (status)
+        return status;
+    const struct packed_block *first = &fused->packed.block[0];
+    fused->dz = arena_array(arena, dz, sizeof(real));
+    fused->image = arena_array(arena, first->at_once * packed_input_size(first), sizeof(real));
+    fused->average = arena_array(arena, packed_channels(net->features), sizeof(real));
+    return fused->dz && fused->image && fused->average ? STATUS_OK : STATUS_NOMEM;
+}
+
+void fused_convolve(struct packed *packed, size_t index, const real *weights, size_t n, const real *x, real *z)
+{
+    const struct net_block *shape = &packed->net->block[index];
+    const struct conv_shape *conv = &packed->block[index].conv;
+    packed_convolve(packed, index, n, x, z);
+    if (shape->bias < 0)
+        return;
+    const real *bias = weights + packed->net->params[shape->bias].offset;
+    for (size_t p = 0; p < n * conv->h * conv->w; p++)
+        for (size_t c = 0; c < shape->conv.cout; c++)
+            z[p * conv->cout + c] += bias[c];
+}
+
+void fused_moments(const struct packed *packed, size_t index, size_t n, const real *z, struct moments *moments)
+{
+    struct block_size size = size_of(&packed->block[index]);
+    for (size_t i = 0; i < n; i++)
+        moments_add_with(moments, packed->net->engine->block->deviations, size.h * size.w, z + i * size.h * size.w * size.channels);
+}
+
+void fused_group(const struct packed *packed, size_t index, const real *weights, const real *z, size_t image, struct moments *moments,
+                 double *group_mean, double *group_invstd, struct affine *affine)
+{
+    const struct net *net = packed->net;
+    const struct net_block *block = &net->block[index];
+    struct affine_groups groups = {groups_of(net), block->conv.h * block->conv.w, net->config.eps, group_mean, group_invstd};
+    moments_reset(moments);
+    fused_moments(packed, index, 1, z, moments);
+    affine_group(&groups, image, moments->mean, moments->deviations, weights + net->params[block->gamma].offset,
+                 weights + net->params[block->beta].offset, affine);
+}
+
+/* Images first .. first + n of a block, up to what its pool lets through. */
+static void forward_images(struct fused *fused, size_t index, const real *weights, size_t first, size_t n, const real *x)
+{
+    const struct net *net = fused->net;
+    const struct block *kernels = net->engine->block;
+    struct packed_block *packed = &fused->packed.block[index];
+    struct fused_block *block = &fused->block[index];
+    struct block_size size = size_of(packed), out = out_size_of(net, index, size.channels);
+    real *z = block->z + first * size.h * size.w * size.channels;
+    fused_convolve(&fused->packed, index, weights, n, x, z);
+    if (net_has_running(net))
+        fused_moments(&fused->packed, index, n, z, &block->moments);
+    for (size_t i = 0; i < n; i++, z += size.h * size.w * size.channels) {
+        size_t image = first + i;
+        if (grouped(net))
+            fused_group(&fused->packed, index, weights, z, image, &block->moments, block->group_mean + image * groups_of(net),
+                        block->group_invstd + image * groups_of(net), &block->affine);
+        if (net->block[index].pool)
+            kernels->pool(&size, z, block->affine.sign, block->pooled + image * out.h * out.w * out.channels);
+    }
+}
+
+/* The input of images first .. first + n of a block: from the images, or from what the block before it lets through. */
+static const real *input(struct fused *fused, size_t index, size_t first, size_t n, const real *x)
+{
+    const struct packed_block *packed = &fused->packed.block[index];
+    struct fused_block *block = &fused->block[index];
+    if (index == 0) {
+        packed_image(packed, n, x + first * packed->conv.h * packed->conv.w * packed->conv.cin, fused->image);
+        return fused->image;
+    }
+    struct fused_block *before = &fused->block[index - 1];
+    struct block_size size = {packed->conv.h, packed->conv.w, packed->conv.cin};
+    for (size_t image = first; image < first + n; image++) {
+        struct block_affine affine = affine_of(&before->affine, image);
+        fused->net->engine->block->activate(&size, before->pooled + image * size.h * size.w * size.channels, &affine,
+                                            block->in + image * packed_input_size(packed));
+    }
+    return block->in + first * packed_input_size(packed);
+}
+
+/* The transform and the vectors of a batch norm, once all images' statistics are in. */
+static enum status finish_norm(struct fused *fused, size_t index, const struct running_mode *mode, const real *weights,
+                               struct running_batch *batch, struct batchnorm_transform *transform)
+{
+    const struct net *net = fused->net;
+    const struct net_block *shape = &net->block[index];
+    struct fused_block *block = &fused->block[index];
+    size_t values = fused->n * shape->conv.h * shape->conv.w;
+    if (!net_has_running(net))
+        return STATUS_OK;
+    if (!mode->held[index]) {
+        enum status status = batchnorm_check(&(struct batchnorm_shape){fused->n, shape->conv.cout, values / fused->n});
+        if (status)
+            return status_context(status, "norm%zu", index + 1);
+        for (size_t c = 0; c < shape->conv.cout; c++) {
+            batch->mean[shape->first_channel + c] = block->moments.mean[c];
+            batch->var[shape->first_channel + c] = block->moments.deviations[c] / block->moments.count;
+        }
+    }
+    block->transform = running_training(net, index, mode, batch, transform);
+    affine_batch(&block->transform, weights + net->params[shape->gamma].offset, weights + net->params[shape->beta].offset, &block->affine);
+    return STATUS_OK;
+}
+
+enum status fused_forward(struct fused *fused, const struct running_mode *mode, const real *weights, const real *x,
+                          struct running_batch *batch, struct batchnorm_transform *transform, real *features)
+{
+    const struct net *net = fused->net;
+    size_t last = net->config.blocks - 1;
+    packed_set(&fused->packed, weights);
+    for (size_t i = 0; i <= last; i++) {
+        struct fused_block *block = &fused->block[i];
+        moments_reset(&block->moments);
+        if (net->config.norm == NORM_NONE)
+            affine_identity(&block->affine);
+        else
+            affine_signs(weights + net->params[net->block[i].gamma].offset, &block->affine);
+        for (size_t first = 0, n; first < fused->n; first += n) {
+            n = fused->n - first < fused->packed.block[i].at_once ? fused->n - first : fused->packed.block[i].at_once;
+            forward_images(fused, i, weights, first, n, input(fused, i, first, n, x));
+        }
+        enum status status = finish_norm(fused, i, mode, weights, batch, transform);
+        if (status)
+            return status;
+    }
+    struct fused_block *block = &fused->block[last];
+    struct block_size size = size_of(&fused->packed.block[last]);
+    for (size_t image = 0; image < fused->n; image++) {
+        struct block_affine affine = affine_of(&block->affine, image);
+        net->engine->block->average(&size, block->z + image * size.h * size.w * size.channels, &affine, fused->average);
+        memcpy(features + image * net->features, fused->average, net->features * sizeof(real));
+    }
+    return STATUS_OK;
+}
+
+/* block->affine's offsets and slopes, and the gradients of gamma and beta. */
+static void backward_norm(struct fused *fused, size_t index, const real *weights, real *gradient)
+{
+    const struct net *net = fused->net;
+    const struct net_block *shape = &net->block[index];
+    struct fused_block *block = &fused->block[index];
+    struct affine *affine = &block->affine;
+    struct block_size out = out_size_of(net, index, affine->wide);
+    size_t image_size = out.h * out.w * out.channels, pixels = shape->conv.h * shape->conv.w;
+    if (net->config.norm == NORM_NONE)
+        return;
+    const real *gamma = weights + net->params[shape->gamma].offset;
+    real *dgamma = gradient + net->params[shape->gamma].offset, *dbeta = gradient + net->params[shape->beta].offset;
+    for (size_t image = 0; image < fused->n; image++) {
+        if (image == 0 || grouped(net)) {
+            memset(affine->sum, 0, affine->wide * sizeof(double));
+            memset(affine->sum_z, 0, affine->wide * sizeof(double));
+        }
+        struct block_affine vectors = affine_of(affine, image);
+        net->engine->block->gradient_sums(&out, block->pooled + image * image_size, block->dout + image * image_size, &vectors,
+                                          affine->sum, affine->sum_z);
+        if (grouped(net)) {
+            struct affine_groups groups = {groups_of(net), pixels, net->config.eps, block->group_mean + image * groups_of(net),
+                                           block->group_invstd + image * groups_of(net)};
+            affine_group_backward(&groups, image, gamma, affine, dgamma, dbeta);
+        }
+    }
+    if (!grouped(net))
+        affine_batch_backward(&block->transform, gamma, (double)(fused->n * pixels), affine, dgamma, dbeta);
+}
+
+/* fused->dz = the gradient of z for images first .. first + n. */
+static void backward_images(struct fused *fused, size_t index, size_t first, size_t n)
+{
+    const struct block *kernels = fused->net->engine->block;
+    struct fused_block *block = &fused->block[index];
+    struct block_size size = size_of(&fused->packed.block[index]), out = out_size_of(fused->net, index, size.channels);
+    for (size_t i = 0; i < n; i++) {
+        size_t image = first + i;
+        struct block_affine affine = affine_of(&block->affine, image);
+        struct block_slopes slopes = affine_slopes_of(&block->affine, image);
+        (fused->net->block[index].pool ? kernels->spread_pool : kernels->spread)(
+            &size, block->z + image * size.h * size.w * size.channels, block->dout + image * out.h * out.w * out.channels, &affine,
+            &slopes, fused->dz + i * (size.h + 2) * (size.w + 2) * size.channels);
+    }
+}
+
+/* db[channels of the net] += the sums of fused->dz; its borders are 0. */
+static void backward_bias(struct fused *fused, size_t index, size_t n, real *db)
+{
+    struct block_size size = size_of(&fused->packed.block[index]);
+    for (size_t c = 0; c < fused->net->block[index].conv.cout; c++) {
+        double sum = 0;
+        for (size_t p = 0; p < n * (size.h + 2) * (size.w + 2); p++)
+            sum += (double)fused->dz[p * size.channels + c];
+        db[c] += (real)sum;
+    }
+}
+
+static void backward_block(struct fused *fused, size_t index, const real *weights, const real *x, real *gradient)
+{
+    const struct net *net = fused->net;
+    const struct net_block *shape = &net->block[index];
+    struct packed_block *packed = &fused->packed.block[index];
+    size_t dz = packed->at_once * (packed->conv.h + 2) * (packed->conv.w + 2) * packed->conv.cout;
+    backward_norm(fused, index, weights, gradient);
+    packed_backward(&fused->packed, index);
+    memset(fused->dz, 0, dz * sizeof(real)); /* the borders, which lie elsewhere in each block */
+    for (size_t first = 0, n; first < fused->n; first += n) {
+        n = fused->n - first < packed->at_once ? fused->n - first : packed->at_once;
+        backward_images(fused, index, first, n);
+        if (shape->bias >= 0)
+            backward_bias(fused, index, n, gradient + net->params[shape->bias].offset);
+        const real *in = index ? fused->block[index].in + first * packed_input_size(packed) : input(fused, 0, first, n, x);
+        packed_add_gradient(&fused->packed, index, n, in, fused->dz);
+        if (index)
+            packed_data_gradient(&fused->packed, index, n, fused->dz,
+                                 fused->block[index - 1].dout + first * packed->conv.h * packed->conv.w * packed->conv.cin);
+    }
+    packed_take_gradient(&fused->packed, index, gradient + net->params[shape->weight].offset);
+}
+
+void fused_backward(struct fused *fused, const real *weights, const real *x, const real *dfeatures, real *gradient)
+{
+    const struct net *net = fused->net;
+    size_t last = net->config.blocks - 1, wide = fused->block[last].affine.wide;
+    size_t pixels = net->block[last].out_h * net->block[last].out_w;
+    for (size_t image = 0; image < fused->n; image++) {
+        memcpy(fused->average, dfeatures + image * net->features, net->features * sizeof(real));
+        layers_average_backward(1, pixels, wide, fused->average, fused->block[last].dout + image * pixels * wide);
+    }
+    for (size_t i = net->config.blocks; i-- > 0;)
+        backward_block(fused, i, weights, x, gradient);
+}
