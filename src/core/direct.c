@@ -2,7 +2,7 @@
  * sum runs over taps and input channels. A chain of at least CHAIN terms is summed from 0 and then added to what is there: short
  * chains lose fewer bits, and the same on every target.
  *
- * The gradient of the weights keeps PATCH_ROWS patch values by VECTORS vectors in registers while it runs over pixels; for one
+ * The gradient of the weights keeps PATCH_ROWS patch values by PATCH_VECTORS vectors in registers while it runs over pixels; for one
  * kernel row the three taps' patch values are neighbours in memory, and so there are always a multiple of 3. */
 #include "bnsweep/core/direct.h"
 
@@ -71,13 +71,13 @@ INLINE void weights_tile(size_t rows, size_t vectors, const struct conv_shape *s
 static void weights_row(const struct conv_shape *shape, const real *x, const real *dy, real *dw)
 {
     size_t cout = shape->cout, patch = 3 * shape->cin;
-    for (size_t o = 0; o < cout; o += COLUMNS) {
+    for (size_t o = 0; o < cout; o += PATCH_VECTORS * LANES) {
         size_t left = (cout - o) / LANES, k = 0;
-        if (left >= VECTORS) {
+        if (left >= PATCH_VECTORS) {
             for (; k + PATCH_ROWS <= patch; k += PATCH_ROWS)
-                weights_tile(PATCH_ROWS, VECTORS, shape, x + k, dy + o, dw + k * cout + o);
+                weights_tile(PATCH_ROWS, PATCH_VECTORS, shape, x + k, dy + o, dw + k * cout + o);
             for (; k < patch; k += 3)
-                weights_tile(3, VECTORS, shape, x + k, dy + o, dw + k * cout + o);
+                weights_tile(3, PATCH_VECTORS, shape, x + k, dy + o, dw + k * cout + o);
         }
         for (; k < patch; k += 3)
             for (size_t v = 0; v < left; v++)

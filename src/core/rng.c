@@ -7,16 +7,40 @@
 
 enum { CHUNK_BLOCKS = 256, CHUNK_WORDS = 4 * CHUNK_BLOCKS };
 
-void rng_words(struct rng_stream stream, uint64_t first, size_t blocks, uint32_t *words)
+/* Loops that a compiler vectorises for whatever the processor has; nothing is fused, so all versions give the same bits. */
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#define VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define VERSIONS
+#endif
+
+/* Philox4x32-10 (Salmon et al., 2011) with Random123's constants. Its own function takes one block at a time; here the ten rounds are the
+ * inner loop, so that the blocks go into the lanes. */
+VERSIONS static void philox(struct rng_stream stream, uint64_t first, size_t blocks, uint32_t *restrict words)
 {
-    philox4x32_key_t key = {{stream.seed, (uint32_t)stream.purpose}};
     for (size_t i = 0; i < blocks; i++) {
         uint64_t block = first + i;
-        philox4x32_ctr_t counter = {{(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream.index,
-                                     (uint32_t)(stream.index >> 32)}};
-        philox4x32_ctr_t out = philox4x32(counter, key);
-        memcpy(words + 4 * i, out.v, sizeof out.v);
+        uint32_t c0 = (uint32_t)block, c1 = (uint32_t)(block >> 32), c2 = (uint32_t)stream.index, c3 = (uint32_t)(stream.index >> 32);
+        uint32_t k0 = stream.seed, k1 = (uint32_t)stream.purpose;
+        for (int round = 0; round < 10; round++) {
+            uint64_t p0 = (uint64_t)PHILOX_M4x32_0 * c0, p1 = (uint64_t)PHILOX_M4x32_1 * c2;
+            c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+            c1 = (uint32_t)p1;
+            c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+            c3 = (uint32_t)p0;
+            k0 += PHILOX_W32_0;
+            k1 += PHILOX_W32_1;
+        }
+        words[4 * i] = c0;
+        words[4 * i + 1] = c1;
+        words[4 * i + 2] = c2;
+        words[4 * i + 3] = c3;
     }
+}
+
+void rng_words(struct rng_stream stream, uint64_t first, size_t blocks, uint32_t *words)
+{
+    philox(stream, first, blocks, words);
 }
 
 void rng_integers(struct rng_stream stream, uint32_t bound, size_t count, int32_t *out)
@@ -69,31 +93,36 @@ static inline void cos_sin_turn(uint32_t word, float *cosine, float *sine)
     *sine = quarter & 2 ? -swapped_s : swapped_s;
 }
 
-/* Turn four words into four normals: two pairs (radius from the first word, angle from the second). */
-static inline void normals_of_block(const uint32_t words[4], float z[4])
+/* radius[i] = sqrt(-2 ln u) of words[2 i]. */
+VERSIONS static void radii(size_t count, const uint32_t *restrict words, float *restrict radius)
 {
-    for (int pair = 0; pair < 2; pair++) {
-        float u = ((float)words[2 * pair] + 0.5f) * 0x1p-32f;
-        float radius = sqrtf(-2.0f * log_unit(u < 1.0f ? u : 1.0f)), cosine, sine;
-        cos_sin_turn(words[2 * pair + 1], &cosine, &sine);
-        z[2 * pair] = radius * cosine;
-        z[2 * pair + 1] = radius * sine;
+    for (size_t i = 0; i < count; i++) {
+        float u = ((float)words[2 * i] + 0.5f) * 0x1p-32f;
+        radius[i] = sqrtf(-2.0f * log_unit(u)); /* u is at most 1, since 2^32 + 0.5 rounds to 2^32 */
+    }
+}
+
+/* z[2 i], z[2 i + 1] = radius[i] times cosine and sine of words[2 i + 1]. */
+VERSIONS static void turns(size_t count, const uint32_t *restrict words, const float *restrict radius, float *restrict z)
+{
+    for (size_t i = 0; i < count; i++) {
+        float cosine, sine;
+        cos_sin_turn(words[2 * i + 1], &cosine, &sine);
+        z[2 * i] = radius[i] * cosine;
+        z[2 * i + 1] = radius[i] * sine;
     }
 }
 
 void rng_normals(struct rng_stream stream, uint64_t first, size_t count, float *out)
 {
     uint32_t words[CHUNK_WORDS];
+    float radius[CHUNK_WORDS / 2], z[CHUNK_WORDS];
     for (size_t at = 0; at < count; at += CHUNK_WORDS) {
-        size_t here = count - at < CHUNK_WORDS ? count - at : CHUNK_WORDS, whole = here / 4;
-        rng_words(stream, (first + at) / 4, (here + 3) / 4, words);
-        for (size_t b = 0; b < whole; b++)
-            normals_of_block(words + 4 * b, out + at + 4 * b);
-        if (here % 4) {
-            float z[4];
-            normals_of_block(words + 4 * whole, z);
-            memcpy(out + at + 4 * whole, z, (here % 4) * sizeof *z);
-        }
+        size_t here = count - at < CHUNK_WORDS ? count - at : CHUNK_WORDS, blocks = (here + 3) / 4;
+        rng_words(stream, (first + at) / 4, blocks, words);
+        radii(2 * blocks, words, radius);
+        turns(2 * blocks, words, radius, z);
+        memcpy(out + at, z, here * sizeof *z);
     }
 }
 

@@ -16,7 +16,8 @@
 #define VECTOR_BYTES 16
 #define VECTORS 4
 #define TILE_ROWS 2
-#define PATCH_ROWS 3
+#define PATCH_ROWS 9
+#define PATCH_VECTORS 1
 #endif
 
 #define TARGET_JOIN_(a, b) a##b

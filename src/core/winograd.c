@@ -1,12 +1,14 @@
 /* Winograd's F(2x2, 3x3). An output tile of 2x2 pixels comes from 4x4 input pixels d:  y = A^T [(G g G^T) (B^T d B)] A,  the bracket a
  * product for each of the 16 frequencies, which over input channels and tiles is 16 matrix products. Channels lie in the lanes.
  *
- * Forward, GROUP tiles at a time: their transformed input v[16][GROUP][cin] stays in the level-1 cache; for each COLUMNS output channels
- * the 16 products go to m[16][GROUP][COLUMNS], also there, and are transformed back. The weights u come from the level-2 cache. The
- * gradient of the data is the same with the weights turned round and transposed.
+ * Forward, GROUP tiles at a time: their transformed input v[cin / LANES][16][GROUP][LANES] stays in the level-1 cache; for each COLUMNS
+ * output channels the 16 products go to m[16][GROUP][COLUMNS], also there, and are transformed back. The weights come from the level-2
+ * cache, in the order in which they are read: u[cout / COLUMNS][16][cin][COLUMNS]. The gradient of the data is the same with the weights
+ * turned round and transposed.
  * The gradient of the weights stays in the transformed domain:  du[f] = sum over tiles of v[f]^T (A dy A^T)[f],  WINOGRAD_GROUP tiles at
  * a time, so that one frequency's operands fit the level-1 cache; a tile of du is in registers while the sum runs over them.
- * A frequency's part begins at no power of two, or all sixteen would fall into the same sets of the cache. */
+ * Every distance but that of du's rows is a constant, which saves the registers that would hold it. Where a frequency's part would
+ * begin at a power of two it is padded, or all sixteen would fall into the same sets of the cache. */
 #include "bnsweep/core/winograd.h"
 
 #include "target_internal.h"
@@ -16,7 +18,15 @@
 enum {
     GROUP = 8,
     CHAIN = 64, /* terms of one chain over input channels */
-    PAD = 16
+    PAD = 16,
+    V_FREQUENCY = GROUP * LANES,
+    V_BLOCK = WINOGRAD_FREQUENCIES * V_FREQUENCY,
+    M_FREQUENCY = GROUP * COLUMNS + PAD,
+    /* of the gradient of the weights */
+    WV_FREQUENCY = WINOGRAD_GROUP * LANES + PAD,
+    WV_BLOCK = WINOGRAD_FREQUENCIES * WV_FREQUENCY,
+    WD_FREQUENCY = WINOGRAD_GROUP * COLUMNS + PAD,
+    WD_BLOCK = WINOGRAD_FREQUENCIES * WD_FREQUENCY
 };
 
 /* to[i][j] = B^T d B, the 4x4 input pixels d `row` and `pixel` apart; frequencies `stride` apart. */
@@ -80,24 +90,38 @@ INLINE void transform_gradient(const real *dy, size_t row, size_t pixel, real *t
     }
 }
 
+/* Columns of the block that begins at output channel o. */
+INLINE size_t columns_at(size_t cout, size_t o)
+{
+    return cout - o < COLUMNS ? cout - o : COLUMNS;
+}
+
+/* LANES weights from w[3][3], `plane` apart, to u[16], `step` apart. */
+INLINE void transform_weights(const real *w, size_t plane, real *u, size_t step)
+{
+    vector t[4][3];
+    for (size_t j = 0; j < 3; j++) {
+        vector g0 = load(w + j * plane), g1 = load(w + (3 + j) * plane), g2 = load(w + (6 + j) * plane);
+        t[0][j] = g0;
+        t[1][j] = (real)0.5 * ((g0 + g2) + g1);
+        t[2][j] = (real)0.5 * ((g0 + g2) - g1);
+        t[3][j] = g2;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        store(u + (4 * i + 0) * step, t[i][0]);
+        store(u + (4 * i + 1) * step, (real)0.5 * ((t[i][0] + t[i][2]) + t[i][1]));
+        store(u + (4 * i + 2) * step, (real)0.5 * ((t[i][0] + t[i][2]) - t[i][1]));
+        store(u + (4 * i + 3) * step, t[i][2]);
+    }
+}
+
 static void transform(size_t cin, size_t cout, const real *w, real *u)
 {
-    size_t plane = cin * cout;
-    for (size_t at = 0; at < plane; at += LANES) {
-        vector t[4][3];
-        for (size_t j = 0; j < 3; j++) {
-            vector g0 = load(w + j * plane + at), g1 = load(w + (3 + j) * plane + at), g2 = load(w + (6 + j) * plane + at);
-            t[0][j] = g0;
-            t[1][j] = (real)0.5 * ((g0 + g2) + g1);
-            t[2][j] = (real)0.5 * ((g0 + g2) - g1);
-            t[3][j] = g2;
-        }
-        for (size_t i = 0; i < 4; i++) {
-            store(u + (4 * i + 0) * plane + at, t[i][0]);
-            store(u + (4 * i + 1) * plane + at, (real)0.5 * ((t[i][0] + t[i][2]) + t[i][1]));
-            store(u + (4 * i + 2) * plane + at, (real)0.5 * ((t[i][0] + t[i][2]) - t[i][1]));
-            store(u + (4 * i + 3) * plane + at, t[i][2]);
-        }
+    for (size_t o = 0; o < cout; o += COLUMNS) {
+        size_t columns = columns_at(cout, o);
+        for (size_t c = 0; c < cin; c++)
+            for (size_t k = 0; k < columns; k += LANES)
+                transform_weights(w + c * cout + o + k, cin * cout, u + WINOGRAD_FREQUENCIES * cin * o + c * columns + k, cin * columns);
     }
 }
 
@@ -121,7 +145,7 @@ static void gradient(size_t cin, size_t cout, const real *du, real *dw)
     }
 }
 
-/* Where output tile `tile` (counted over images, row by row) has its first pixel. */
+/* Where an output tile, counted over images row by row, has its first pixel. */
 struct place {
     size_t image, r, s;
 };
@@ -132,101 +156,120 @@ INLINE struct place place_of(const struct conv_shape *shape, size_t tile)
     return (struct place){tile / tiles, 2 * (in_image / across), 2 * (in_image % across)};
 }
 
-/* v[16][.][cin] of `count` tiles from `first` on; a tile's channels `cin` apart, frequencies `stride`. */
-static void inputs(const struct conv_shape *shape, size_t first, size_t count, const real *x, real *v, size_t stride)
+INLINE struct place place_next(const struct conv_shape *shape, struct place p)
 {
-    size_t cin = shape->cin, row = (shape->w + 2) * cin;
-    for (size_t t = 0; t < count; t++) {
-        struct place p = place_of(shape, first + t);
-        const real *d = x + (p.image * (shape->h + 2) + p.r) * row + p.s * cin;
-        for (size_t c = 0; c < cin; c += LANES)
-            transform_input(d + c, row, cin, v + t * cin + c, stride);
+    p.s += 2;
+    if (p.s == shape->w) {
+        p.s = 0;
+        p.r += 2;
     }
+    if (p.r == shape->h) {
+        p.r = 0;
+        p.image++;
+    }
+    return p;
 }
 
-/* The 16 products of GROUP tiles with `vectors` vectors of output channels. */
-INLINE void products(size_t vectors, const struct conv_shape *shape, const real *v, size_t v_stride, const real *u, real *m, size_t m_stride)
+/* A block of LANES channels of v for `count` tiles from `p` on; x is at the first of the channels. */
+INLINE void inputs(const struct conv_shape *shape, struct place p, size_t count, const real *x, real *v, size_t stride)
 {
-    size_t cin = shape->cin, cout = shape->cout;
+    size_t cin = shape->cin, row = (shape->w + 2) * cin;
+    for (size_t t = 0; t < count; t++, p = place_next(shape, p))
+        transform_input(x + (p.image * (shape->h + 2) + p.r) * row + p.s * cin, row, cin, v + t * LANES, stride);
+}
+
+/* m = the 16 products of GROUP tiles with `vectors` vectors of output channels, `columns` of which there are in u. */
+INLINE void products(size_t vectors, size_t columns, size_t cin, const real *v, const real *u, real *m)
+{
     for (size_t f = 0; f < WINOGRAD_FREQUENCIES; f++)
         for (size_t t = 0; t < GROUP; t += TILE_ROWS) {
+            const real *rows = v + f * V_FREQUENCY + t * LANES, *weights = u + f * cin * columns;
             vector sum[TILE_ROWS][VECTORS] = {0};
-            for (size_t c = 0; c < cin; c += CHAIN) {
-                tile_accumulate(TILE_ROWS, vectors, cin - c < CHAIN ? cin - c : CHAIN, v + f * v_stride + t * cin + c, cin, 1,
-                                u + (f * cin + c) * cout, cout, sum);
-                tile_flush(TILE_ROWS, vectors, c > 0, sum, m + f * m_stride + t * COLUMNS, COLUMNS);
+            for (size_t c = 0; c < cin; c += LANES) {
+                tile_accumulate(TILE_ROWS, vectors, LANES, rows + c / LANES * V_BLOCK, LANES, 1, weights + c * columns, columns, sum);
+                if ((c + LANES) % CHAIN == 0 || c + LANES == cin)
+                    tile_flush(TILE_ROWS, vectors, c >= CHAIN, sum, m + f * M_FREQUENCY + t * COLUMNS, COLUMNS);
             }
         }
 }
 
-/* Output channels o .. o + left * LANES, at most COLUMNS, of `count` tiles. */
-static void outputs(const struct conv_shape *shape, size_t first, size_t count, size_t o, const real *m, size_t stride, real *y)
+/* y of `columns` output channels and `count` tiles from `p` on; y is at the first of the channels. */
+INLINE void outputs(const struct conv_shape *shape, struct place p, size_t count, size_t columns, const real *m, real *y)
 {
-    size_t cout = shape->cout, left = (cout - o) / LANES;
-    for (size_t t = 0; t < count; t++) {
-        struct place p = place_of(shape, first + t);
-        real *to = y + ((p.image * shape->h + p.r) * shape->w + p.s) * cout + o;
-        for (size_t k = 0; k < VECTORS && k < left; k++)
-            transform_output(m + t * COLUMNS + k * LANES, stride, to + k * LANES, shape->w * cout, cout);
-    }
+    size_t cout = shape->cout;
+    for (size_t t = 0; t < count; t++, p = place_next(shape, p))
+        for (size_t k = 0; k < columns; k += LANES)
+            transform_output(m + t * COLUMNS + k, M_FREQUENCY, y + ((p.image * shape->h + p.r) * shape->w + p.s) * cout + k,
+                             shape->w * cout, cout);
 }
 
 static void forward(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace)
 {
-    size_t tiles = n * (shape->h / 2) * (shape->w / 2), v_stride = GROUP * shape->cin + PAD, m_stride = GROUP * COLUMNS + PAD;
-    real *v = workspace, *m = workspace + WINOGRAD_FREQUENCIES * v_stride;
+    size_t tiles = n * (shape->h / 2) * (shape->w / 2), cin = shape->cin;
+    real *v = workspace, *m = workspace + cin / LANES * V_BLOCK;
     for (size_t first = 0; first < tiles; first += GROUP) {
         size_t count = tiles - first < GROUP ? tiles - first : GROUP;
+        struct place p = place_of(shape, first);
         if (count < GROUP)
-            memset(v, 0, WINOGRAD_FREQUENCIES * v_stride * sizeof(real));
-        inputs(shape, first, count, x, v, v_stride);
+            memset(v, 0, cin / LANES * V_BLOCK * sizeof(real));
+        for (size_t c = 0; c < cin; c += LANES)
+            inputs(shape, p, count, x + c, v + c / LANES * V_BLOCK, V_FREQUENCY);
         for (size_t o = 0; o < shape->cout; o += COLUMNS) {
-            if (shape->cout - o >= COLUMNS)
-                products(VECTORS, shape, v, v_stride, u + o, m, m_stride);
+            size_t columns = columns_at(shape->cout, o);
+            const real *weights = u + WINOGRAD_FREQUENCIES * cin * o;
+            if (columns == COLUMNS)
+                products(VECTORS, COLUMNS, cin, v, weights, m);
             else
-                for (size_t k = 0; k < (shape->cout - o) / LANES; k++)
-                    products(1, shape, v, v_stride, u + o + k * LANES, m + k * LANES, m_stride);
-            outputs(shape, first, count, o, m, m_stride, y);
+                for (size_t k = 0; k < columns; k += LANES)
+                    products(1, columns, cin, v, weights + k, m + k);
+            outputs(shape, p, count, columns, m, y + o);
         }
     }
 }
 
-/* du[cin][cout] += v[count][cin]^T d[count][cout], one frequency. */
-static void accumulate(const struct conv_shape *shape, size_t count, const real *v, const real *d, real *du)
+/* du[cin][cout] += v[count][cin]^T d[count][cout], one frequency and COLUMNS or fewer output channels; du is at the first of them. */
+INLINE void accumulate(const struct conv_shape *shape, size_t count, size_t columns, const real *v, const real *d, real *du)
 {
-    size_t cin = shape->cin, cout = shape->cout;
-    for (size_t o = 0; o < cout; o += COLUMNS)
-        for (size_t c = 0; c < cin; c += TILE_ROWS) {
-            vector sum[TILE_ROWS][VECTORS] = {0};
-            real *to = du + c * cout + o;
-            if (cout - o >= COLUMNS) {
-                tile_accumulate(TILE_ROWS, VECTORS, count, v + c, 1, cin, d + o, cout, sum);
-                tile_flush(TILE_ROWS, VECTORS, 1, sum, to, cout);
-                continue;
-            }
-            for (size_t k = 0; k < (cout - o) / LANES; k++) {
-                tile_accumulate(TILE_ROWS, 1, count, v + c, 1, cin, d + o + k * LANES, cout, sum);
-                tile_flush(TILE_ROWS, 1, 1, sum, to + k * LANES, cout);
-            }
+    for (size_t c = 0; c < shape->cin; c += TILE_ROWS) {
+        const real *rows = v + c / LANES * WV_BLOCK + c % LANES;
+        vector sum[TILE_ROWS][VECTORS] = {0};
+        if (columns == COLUMNS) {
+            tile_accumulate(TILE_ROWS, VECTORS, count, rows, 1, LANES, d, COLUMNS, sum);
+            tile_flush(TILE_ROWS, VECTORS, 1, sum, du + c * shape->cout, shape->cout);
+            continue;
         }
+        for (size_t k = 0; k < columns; k += LANES) {
+            tile_accumulate(TILE_ROWS, 1, count, rows, 1, LANES, d + k, COLUMNS, sum);
+            tile_flush(TILE_ROWS, 1, 1, sum, du + c * shape->cout + k, shape->cout);
+        }
+    }
+}
+
+/* COLUMNS or fewer output channels of A dy A^T for `count` tiles from `p` on; dy is at the first of them. */
+INLINE void gradients(const struct conv_shape *shape, struct place p, size_t count, size_t columns, const real *dy, real *d)
+{
+    size_t cout = shape->cout, width = shape->w + 2;
+    for (size_t t = 0; t < count; t++, p = place_next(shape, p))
+        for (size_t k = 0; k < columns; k += LANES)
+            transform_gradient(dy + ((p.image * (shape->h + 2) + p.r + 1) * width + p.s + 1) * cout + k, width * cout, cout,
+                               d + t * COLUMNS + k, WD_FREQUENCY);
 }
 
 static void weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace)
 {
-    size_t cin = shape->cin, cout = shape->cout, width = shape->w + 2, tiles = n * (shape->h / 2) * (shape->w / 2);
-    size_t v_stride = WINOGRAD_GROUP * cin + PAD, d_stride = WINOGRAD_GROUP * cout + PAD;
-    real *v = workspace, *d = workspace + WINOGRAD_FREQUENCIES * v_stride;
+    size_t cin = shape->cin, cout = shape->cout, tiles = n * (shape->h / 2) * (shape->w / 2);
+    real *v = workspace, *d = workspace + cin / LANES * WV_BLOCK;
     for (size_t first = 0; first < tiles; first += WINOGRAD_GROUP) {
         size_t count = tiles - first < WINOGRAD_GROUP ? tiles - first : WINOGRAD_GROUP;
-        inputs(shape, first, count, x, v, v_stride);
-        for (size_t t = 0; t < count; t++) {
-            struct place p = place_of(shape, first + t);
-            const real *from = dy + ((p.image * (shape->h + 2) + p.r + 1) * width + p.s + 1) * cout;
-            for (size_t o = 0; o < cout; o += LANES)
-                transform_gradient(from + o, width * cout, cout, d + t * cout + o, d_stride);
+        struct place p = place_of(shape, first);
+        for (size_t c = 0; c < cin; c += LANES)
+            inputs(shape, p, count, x + c, v + c / LANES * WV_BLOCK, WV_FREQUENCY);
+        for (size_t o = 0; o < cout; o += COLUMNS) {
+            size_t columns = columns_at(cout, o);
+            gradients(shape, p, count, columns, dy + o, d);
+            for (size_t f = 0; f < WINOGRAD_FREQUENCIES; f++)
+                accumulate(shape, count, columns, v + f * WV_FREQUENCY, d + f * WD_FREQUENCY, du + f * cin * cout + o);
         }
-        for (size_t f = 0; f < WINOGRAD_FREQUENCIES; f++)
-            accumulate(shape, count, v + f * v_stride, d + f * d_stride, du + f * cin * cout);
     }
 }
 

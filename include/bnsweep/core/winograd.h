@@ -2,7 +2,8 @@
  * takes 36. core/engine.h chooses.
  *
  * h and w are even, cin and cout multiples of 16. x[n][h+2][w+2][cin] and dy[n][h+2][w+2][cout] have a border of zeros around each
- * image; y[n][h][w][cout] has none. Transformed weights and their gradients are u[16][cin][cout]. */
+ * image; y[n][h][w][cout] has none. Transformed weights take 16 cin cout elements in an order of the target's own; their
+ * gradient is du[16][cin][cout]. */
 #ifndef BNSWEEP_CORE_WINOGRAD_H
 #define BNSWEEP_CORE_WINOGRAD_H
 
@@ -13,7 +14,7 @@
 enum { WINOGRAD_FREQUENCIES = 16, WINOGRAD_GROUP = 64 /* tiles whose gradient of the weights is summed at a time */ };
 
 struct winograd {
-    /* u = G w G^T from w[3][3][cin][cout]. */
+    /* u = G w G^T of w[3][3][cin][cout]. */
     void (*transform)(size_t cin, size_t cout, const real *w, real *u);
     /* y = the convolution of x. */
     void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace);
@@ -37,7 +38,7 @@ static inline bool winograd_fits(const struct conv_shape *shape)
 /* Return how many elements of workspace it needs. */
 static inline size_t winograd_workspace(const struct conv_shape *shape)
 {
-    return WINOGRAD_FREQUENCIES * ((WINOGRAD_GROUP + 1) * (shape->cin + shape->cout) + 64);
+    return WINOGRAD_FREQUENCIES * (WINOGRAD_GROUP + 8) * (shape->cin + 32);
 }
 
 #endif
