@@ -18,7 +18,7 @@ static int plan(void **state)
 {
     (void)state;
     struct net_config c = config();
-    return net_plan(&c, &conv_reference, &net) != STATUS_OK || net.size > MOST;
+    return net_plan(&c, &engine_reference, &net) != STATUS_OK || net.size > MOST;
 }
 
 static void the_default_is_uniform_within_one_over_root_fan_in(void **state)
@@ -184,7 +184,7 @@ static void running_tensors_belong_to_batch_norms(void **state)
     (void)state;
     struct net_config c = config();
     c.norm = NORM_LAYER;
-    assert_ok(net_plan(&c, &conv_reference, &net));
+    assert_ok(net_plan(&c, &engine_reference, &net));
     assert_ok(take(REQUIRED + 1));
     assert_fails(STATUS_INPUT, "'norm2.running_var' is not one of this network", take(TENSORS));
 }

@@ -14,7 +14,7 @@ static void the_experiments_network(void **state)
     (void)state;
     struct net_config config = experiment();
     struct net net;
-    assert_ok(net_plan(&config, &conv_reference, &net));
+    assert_ok(net_plan(&config, &engine_reference, &net));
     assert_int_equal(net.channels, 160);
     assert_int_equal(net.features, 64);
     assert_int_equal(net.size, 27 * 32 + 288 * 64 + 576 * 64 + 2 * 160 + 650);
@@ -37,7 +37,7 @@ static void tensors_tile_the_vector(void **state)
             size_t at = 0;
             config.norm = (enum norm_kind)norm;
             config.conv_bias = bias;
-            assert_ok(net_plan(&config, &conv_reference, &net));
+            assert_ok(net_plan(&config, &engine_reference, &net));
             assert_int_equal(net.param_count, 3 * (1 + bias + (norm != NORM_NONE ? 2 : 0)) + 2);
             for (int i = 0; i < net.param_count; i++) {
                 assert_int_equal(net.params[i].offset, at);
@@ -67,7 +67,7 @@ static void odd_images_lose_their_edge_at_each_pool(void **state)
     struct net net;
     config.image_h = 7;
     config.image_w = 5;
-    assert_ok(net_plan(&config, &conv_reference, &net));
+    assert_ok(net_plan(&config, &engine_reference, &net));
     assert_int_equal(net.block[1].conv.h, 3);
     assert_int_equal(net.block[1].conv.w, 2);
     assert_int_equal(net.block[2].out_h, 1);
@@ -77,7 +77,7 @@ static void odd_images_lose_their_edge_at_each_pool(void **state)
 static void refuse(const char *text, struct net_config config)
 {
     struct net net;
-    assert_fails(STATUS_SHAPE, text, net_plan(&config, &conv_reference, &net));
+    assert_fails(STATUS_SHAPE, text, net_plan(&config, &engine_reference, &net));
 }
 
 #define REFUSE(text, field, value)                \
@@ -126,7 +126,7 @@ static void sizes_do_not_wrap(void **state)
     config.blocks = 1;
     config.image_channels = (size_t)1 << 27;
     config.channels[0] = (size_t)1 << 27;
-    assert_ok(net_plan(&config, &conv_reference, &net));
+    assert_ok(net_plan(&config, &engine_reference, &net));
     assert_true((double)net.size == 9 * 0x1p54 + 2 * 0x1p27 + 10 * 0x1p27 + 10);
 }
 

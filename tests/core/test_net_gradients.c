@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bnsweep/core/layers.h"
+#include "bnsweep/core/plain.h"
 
 enum { IMAGES = 5 };
 
@@ -16,7 +17,7 @@ static uint64_t kinks(const struct small_net *small)
     for (size_t i = 0; i < small->net.config.blocks; i++) {
         const struct net_block *block = &small->net.block[i];
         size_t count = IMAGES * block->conv.h * block->conv.w * block->conv.cout;
-        const real *a = small->pass.block[i].a;
+        const real *a = small->pass.plain->block[i].a;
         for (size_t j = 0; j < count; j++)
             hash = (hash ^ (a[j] > 0)) * 1099511628211u;
         if (!block->pool)

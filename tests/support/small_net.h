@@ -4,6 +4,7 @@
 
 #include "numbers.h"
 
+#include "bnsweep/core/engine.h"
 #include "bnsweep/core/init.h"
 #include "bnsweep/core/net.h"
 #include "bnsweep/core/pass.h"
@@ -28,10 +29,10 @@ static inline struct net_config small_net_config(void)
 }
 
 /* Make the network and fill images, labels, weights (biases and norm weights too) and running statistics with random numbers. */
-static inline void small_net_create(struct small_net *small, const struct net_config *config, size_t n)
+static inline void small_net_create_with(struct small_net *small, const struct net_config *config, const struct engine *engine, size_t n)
 {
     *small = (struct small_net){0};
-    assert_ok(net_plan(config, &conv_reference, &small->net));
+    assert_ok(net_plan(config, engine, &small->net));
     assert_ok(pass_create(&small->pass, &small->net, n, &small->arena));
     assert_ok(running_create(&small->running, &small->net, 0.1, &small->arena));
     small->mode = (struct running_mode){.running = &small->running, .held = small->held};
@@ -52,6 +53,14 @@ static inline void small_net_create(struct small_net *small, const struct net_co
         small->running.mean[c] = (real)(0.3 * numbers_next(&seed));
         small->running.var[c] = (real)(0.5 + 0.2 * numbers_next(&seed));
     }
+}
+
+/* The same with the engine that BNSWEEP_ISA or the processor chooses. */
+static inline void small_net_create(struct small_net *small, const struct net_config *config, size_t n)
+{
+    const struct engine *engine;
+    assert_ok(engine_choose(&engine));
+    small_net_create_with(small, config, engine, n);
 }
 
 /* Return the mean loss. */
