@@ -8,7 +8,8 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/sweep/settings.h"
 
-/* X(NAME, key, text): what a check does with the validation set, the last once for each BN momentum. */
+/* X(NAME, key, text): what a check does with the validation set; the last is what one more score costs that shares the first
+ * convolution with the others, once for each BN momentum. */
 #define BENCH_CHECK(X)                                                                  \
     X(STATISTICS, "statistics", "fresh statistics")                                     \
     X(TRAINING, "training_mode", "training mode, with them")                            \

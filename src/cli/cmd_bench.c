@@ -47,22 +47,26 @@ static double resident_at_most(void)
     return 1024 * kilobytes;
 }
 
+/* Processor seconds to score the set with `count` transforms, all the training mode's: the work does not depend on their values. */
+static double score_seconds(struct trajectory *t, size_t count, const struct infer_set *set)
+{
+    const struct batchnorm_transform *transforms[2] = {&t->training, &t->training};
+    struct infer_score scores[2];
+    double start = stopwatch_now().cpu;
+    infer_evaluate_all(&t->infer, t->weights, count, transforms, set, scores);
+    return stopwatch_now().cpu - start;
+}
+
 /* One check's parts, in its order. */
 static void check_once(struct trajectory *t, double seconds[BENCH_CHECK_COUNT])
 {
     struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = {t->config.task.val_size, t->task.val_x, t->task.val_y};
     double start = stopwatch_now().cpu;
-    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed);
-    double statistics = stopwatch_now().cpu;
-    infer_evaluate(&t->infer, t->weights, &t->mixed, &set);
-    double training = stopwatch_now().cpu;
-    if (net_has_running(&t->net))
-        running_evaluation(&t->net, &t->running[0], &t->evaluation);
-    infer_evaluate(&t->infer, t->weights, &t->evaluation, &set);
-    seconds[BENCH_CHECK_STATISTICS] = statistics - start;
-    seconds[BENCH_CHECK_TRAINING] = training - statistics;
-    seconds[BENCH_CHECK_EVALUATION] = stopwatch_now().cpu - training;
+    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->training);
+    seconds[BENCH_CHECK_STATISTICS] = stopwatch_now().cpu - start;
+    seconds[BENCH_CHECK_TRAINING] = score_seconds(t, 1, &set);
+    seconds[BENCH_CHECK_EVALUATION] = score_seconds(t, 2, &set) - seconds[BENCH_CHECK_TRAINING];
 }
 
 static void measure_checks(struct bench *bench, double seconds)

@@ -20,8 +20,13 @@ enum status check_create(struct trajectory *t)
     if (!t->record || !t->channel_values || !t->order || !t->reestimated_accuracy || !t->reestimated_ema)
         return STATUS_NOMEM;
     struct running_batch *batches[] = {&t->fresh, &t->probe_before, &t->probe_after, &t->sums};
-    struct batchnorm_transform *transforms[] = {&t->evaluation, &t->fresh_transform, &t->mixed};
+    struct batchnorm_transform *transforms[] = {&t->training, &t->fresh_transform, &t->mixed};
     enum status status = running_create(&t->reestimated, &t->net, 1, arena);
+    t->evaluations = arena_array(arena, t->config.momenta_count, sizeof *t->evaluations);
+    if (!t->evaluations)
+        return STATUS_NOMEM;
+    for (size_t m = 0; !status && m < t->config.momenta_count; m++)
+        status = running_transform_create(&t->evaluations[m], &t->net, arena);
     for (size_t i = 0; !status && i < sizeof batches / sizeof *batches; i++)
         status = running_batch_create(batches[i], &t->net, arena);
     for (size_t i = 0; !status && i < sizeof transforms / sizeof *transforms; i++)
@@ -52,19 +57,31 @@ void check_before_step(struct trajectory *t)
     probe(t, &t->probe_before);
 }
 
-/* The validation set in training mode: fresh statistics, and the score with them. */
-static void measure_training_mode(struct trajectory *t)
+/* Fresh statistics of the validation set, taken in training mode. */
+static void measure_fresh(struct trajectory *t)
 {
     struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = validation(t, t->config.plan.val_size);
-    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed);
-    struct infer_score score = infer_evaluate(&t->infer, t->weights, &t->mixed, &set);
-    *place(t, VARIABLE_acc_train) = score.accuracy;
-    *place(t, VARIABLE_val_loss_train) = score.loss;
+    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->training);
     if (net_has_running(&t->net))
         running_evaluation_batch(&t->net, &t->fresh, &t->fresh_transform);
     for (size_t m = 0; t->config.plan.probe_writes_stats && net_has_running(&t->net) && m < t->config.momenta_count; m++)
         running_update(&t->net, t->held, &t->fresh, set.n, &t->running[m]);
+}
+
+/* Score the validation set in training mode and with each momentum's running statistics: scores[1 + momenta], in one go. */
+static void measure_scores(struct trajectory *t)
+{
+    const struct batchnorm_transform *transforms[1 + TRAJECTORY_MAX_MOMENTA] = {&t->training};
+    struct infer_set set = validation(t, t->config.plan.val_size);
+    for (size_t m = 0; m < t->config.momenta_count; m++) {
+        if (net_has_running(&t->net))
+            running_evaluation(&t->net, &t->running[m], &t->evaluations[m]);
+        transforms[1 + m] = &t->evaluations[m];
+    }
+    infer_evaluate_all(&t->infer, t->weights, 1 + t->config.momenta_count, transforms, &set, t->scores);
+    *place(t, VARIABLE_acc_train) = t->scores[0].accuracy;
+    *place(t, VARIABLE_val_loss_train) = t->scores[0].loss;
 }
 
 /* What all momenta of the trajectory have in common. */
@@ -75,7 +92,8 @@ static void measure_shared(struct trajectory *t, uint64_t check)
     t->reestimated_known = t->ema_known = false;
     probe(t, &t->probe_after);
     lag_drift(t->net.channels, &t->probe_before, &t->probe_after, place(t, VARIABLE_drift));
-    measure_training_mode(t);
+    measure_fresh(t);
+    measure_scores(t);
     lag_mu_over_sigma(t->net.channels, &t->fresh, place(t, VARIABLE_mu_over_sigma));
     *place(t, VARIABLE_loss) = window_loss(&t->window, t->step);
     *place(t, VARIABLE_lr_applied) = t->optim.rate;
@@ -129,23 +147,23 @@ static enum status measure_reestimated(struct trajectory *t)
     return status;
 }
 
-static void measure_swapped_layers(struct trajectory *t)
+static void measure_swapped_layers(struct trajectory *t, size_t unit)
 {
     for (size_t i = 0; i < t->net.config.blocks; i++) {
-        swap_copy(t->net.channels, &t->evaluation, &t->mixed);
+        swap_copy(t->net.channels, &t->evaluations[unit], &t->mixed);
         swap_layer(&t->net, i, &t->fresh_transform, &t->mixed);
         place(t, VARIABLE_acc_swap_layer)[i] = accuracy(t, t->weights);
     }
 }
 
-static void measure_swapped_channels(struct trajectory *t)
+static void measure_swapped_channels(struct trajectory *t, size_t unit)
 {
     size_t ks = t->extent.ks;
     for (int kind = 0; kind < PLAN_ORDER_COUNT; kind++) {
         double *out = place(t, VARIABLE_acc_swap_top) + (size_t)kind * ks;
         swap_order(&t->net, (enum plan_order)kind, place(t, VARIABLE_mean_lag), place(t, VARIABLE_angle), t->config.seed, t->step,
                    t->order);
-        swap_copy(t->net.channels, &t->evaluation, &t->mixed);
+        swap_copy(t->net.channels, &t->evaluations[unit], &t->mixed);
         for (size_t i = 0, done = 0; i < ks; done = plan_k(t->net.channels, i), i++) {
             swap_channels(t->order, done, plan_k(t->net.channels, i) - done, &t->fresh_transform, &t->mixed);
             out[i] = accuracy(t, t->weights);
@@ -180,7 +198,6 @@ static enum status measure_unit(struct trajectory *t, size_t unit, bool last)
 {
     const struct plan *plan = &t->config.plan;
     const struct running *running = &t->running[unit];
-    struct infer_set set = validation(t, plan->val_size);
     bool has_running = net_has_running(&t->net);
     if (has_running) {
         for (size_t c = 0; c < t->net.channels; c++) {
@@ -188,18 +205,17 @@ static enum status measure_unit(struct trajectory *t, size_t unit, bool last)
             place(t, VARIABLE_running_var)[c] = (double)running->var[c];
         }
         lag_of_running(t->net.channels, running, &t->fresh, place(t, VARIABLE_mean_lag), place(t, VARIABLE_var_ratio));
-        running_evaluation(&t->net, running, &t->evaluation);
     }
-    struct infer_score score = infer_evaluate(&t->infer, t->weights, &t->evaluation, &set);
+    struct infer_score score = t->scores[1 + unit];
     *place(t, VARIABLE_acc_eval) = score.accuracy;
     *place(t, VARIABLE_val_loss_eval) = score.loss;
     enum status status = STATUS_OK;
     if (has_running && plan_due(plan->reest, last, score.accuracy))
         status = measure_reestimated(t);
     if (has_running && plan_due(plan->swap_layer, last, score.accuracy))
-        measure_swapped_layers(t);
+        measure_swapped_layers(t, unit);
     if (has_running && plan_due(plan->swap_top, last, score.accuracy))
-        measure_swapped_channels(t);
+        measure_swapped_channels(t, unit);
     if (!status && plan_due(plan->ema, last, score.accuracy))
         status = measure_averages(t, unit);
     return status;

@@ -94,7 +94,7 @@ def bnsweep_turn(arguments):
                  f"val_size={IMAGES}"])
     check = {name: found["check"][name]["median"] for name in ("statistics", "training_mode", "evaluation_mode")}
     return found, {"step": found["step"]["cpu_ms"]["median"], "step_wall": found["step"]["wall_ms"]["median"],
-                   "evaluation": check["evaluation_mode"], "training_mode": check["statistics"] + check["training_mode"]}
+                   "evaluation": check["training_mode"], "training_mode": check["statistics"] + check["training_mode"]}
 
 
 def processor():
