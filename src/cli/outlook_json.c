@@ -1,5 +1,7 @@
 #include "outlook_json.h"
 
+#include "geometry.h"
+
 #include "bnsweep/core/engine.h"
 #include "bnsweep/sweep/settings_text.h"
 
@@ -102,6 +104,17 @@ static json_t *estimate(const struct outlook *o)
                      e->seconds_most, "work_seconds", e->work, "work_seconds_if_all_fail", e->work_most);
 }
 
+/* How each convolution is computed; empty where that is not known. */
+static json_t *convolutions(const struct settings *settings)
+{
+    const char *method[NET_MAX_BLOCKS];
+    json_t *out = json_array();
+    size_t blocks = geometry_methods(settings, method);
+    for (size_t i = 0; i < blocks; i++)
+        json_array_append_new(out, json_string(method[i]));
+    return out;
+}
+
 /* All but the units, which can be many. */
 static json_t *summary(const struct outlook *o)
 {
@@ -112,6 +125,7 @@ static json_t *summary(const struct outlook *o)
     json_object_set_new(out, "file", json_string(o->request.file));
     json_object_set_new(out, "channels", json_string(channels));
     json_object_set_new(out, "engine", json_string(engine_name()));
+    json_object_set_new(out, "convolutions", convolutions(&o->sweep.grid.arms[0].base));
     json_object_set_new(out, "store", store(o));
     json_object_set_new(out, "arms", arms(&o->sweep.grid));
     json_object_set_new(out, "unit_count", integer(o->sweep.unit_count));

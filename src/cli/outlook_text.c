@@ -1,5 +1,7 @@
 #include "outlook_text.h"
 
+#include "geometry.h"
+
 #include "bnsweep/core/engine.h"
 #include "bnsweep/sweep/settings_text.h"
 
@@ -169,9 +171,14 @@ static void print_units(const struct outlook *o)
 enum status outlook_text_print(const struct outlook *o)
 {
     char channels[SETTINGS_VALUE_SIZE];
+    const char *method[NET_MAX_BLOCKS];
     settings_text_format(&o->sweep.grid.arms[0].base, SETTING_channels, channels);
     printf("sweep    %s, from %s\n", o->sweep.name, o->request.file);
-    printf("network  %s; convolutions by the engine \"%s\"\n", channels, engine_name());
+    printf("network  %s; convolutions by the engine \"%s\"", channels, engine_name());
+    size_t blocks = geometry_methods(&o->sweep.grid.arms[0].base, method);
+    for (size_t i = 0; i < blocks; i++)
+        printf("%s %s", i ? "," : ":", method[i]);
+    putchar('\n');
     print_store(o);
     print_arms(&o->sweep.grid);
     if (o->refused)

@@ -9,6 +9,18 @@ size_t packed_channels(size_t channels)
     return (channels + CHANNELS_STEP - 1) / CHANNELS_STEP * CHANNELS_STEP;
 }
 
+static struct conv_shape padded_shape(const struct net *net, size_t index)
+{
+    const struct conv_shape *own = &net->block[index].conv;
+    return (struct conv_shape){own->h, own->w, index ? packed_channels(own->cin) : own->cin, packed_channels(own->cout)};
+}
+
+const char *packed_method(const struct net *net, size_t index)
+{
+    struct conv_shape conv = padded_shape(net, index);
+    return !net->engine->block ? "im2row" : winograd_fits(&conv) ? "winograd" : "direct";
+}
+
 size_t packed_input_size(const struct packed_block *block)
 {
     return (block->conv.h + 2) * (block->conv.w + 2) * block->conv.cin;
@@ -23,7 +35,7 @@ static enum status create_block(struct packed *packed, size_t index, bool backwa
 {
     const struct conv_shape *own = &packed->net->block[index].conv;
     struct packed_block *block = &packed->block[index];
-    struct conv_shape conv = {own->h, own->w, index ? packed_channels(own->cin) : own->cin, packed_channels(own->cout)};
+    struct conv_shape conv = padded_shape(packed->net, index);
     size_t tiles = (conv.h / 2) * (conv.w / 2), plane = conv.cin * conv.cout;
     enum status status = conv_check(&conv, 1);
     if (status)

@@ -54,7 +54,9 @@ assert (said[1] and train["units"] == 0) or (int(said[2]), int(said[3])) == (tra
 if train["units"]:
     assert abs(sum(train["seconds"]) - plan["estimate"]["work_seconds"]) < 1e-6
     assert 0 < plan["estimate"]["seconds"] <= plan["estimate"]["work_seconds"] + 1e-6
-assert re.fullmatch(r"direct-(avx512|avx2|baseline)|reference", plan["engine"]) and f'engine "{plan["engine"]}"' in text
+assert re.fullmatch(r"fused-(avx512|avx2|baseline)|reference", plan["engine"]) and f'engine "{plan["engine"]}"' in text
+assert plan["convolutions"] and set(plan["convolutions"]) <= {"winograd", "direct", "im2row"}, plan["convolutions"]
+assert f'"{plan["engine"]}": ' + ", ".join(plan["convolutions"]) + "\n" in text
 assert sum(arm["units"] for arm in plan["arms"]) == len(units)
 flat = {**states, **train, **{"extra_" + key: value for key, value in plan["store"]["extra"].items()}, "rows": plan["store"]["units"]}
 for name, value in (argument.split("=") for argument in sys.argv[3:]):

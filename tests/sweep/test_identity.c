@@ -44,7 +44,7 @@ static void text_of_an_identity(void **state)
     fixture_load(FIXTURE_HEAD "seed = 5\nbeta2 = 0.999\n", &sweep);
     assert_int_equal(sweep_unit(&sweep, 0, &settings, NULL), STATUS_OK);
     identity_text(&settings, text);
-    assert_string_equal(text, "numerics = 1\nseed = 5\nsteps = 6000\noptimizer = adam\nlr = 0.001\n");
+    assert_string_equal(text, "numerics = 2\nseed = 5\nsteps = 6000\noptimizer = adam\nlr = 0.001\n");
     sweep_free(&sweep);
 }
 

@@ -28,6 +28,9 @@ struct packed {
 /* Return the channels padded to a multiple of 16. */
 size_t packed_channels(size_t channels);
 
+/* Return how the net's engine computes a block's convolution: "winograd", "direct" or "im2row". */
+const char *packed_method(const struct net *net, size_t index);
+
 /* Return the elements of one image of a block's input, borders included. */
 size_t packed_input_size(const struct packed_block *block);
 

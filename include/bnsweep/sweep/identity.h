@@ -8,7 +8,7 @@
 #include "bnsweep/sweep/settings_text.h"
 
 /* Raise it whenever the same settings would give other bits than before: old stores then train anew. */
-enum { IDENTITY_NUMERICS_VERSION = 1 };
+enum { IDENTITY_NUMERICS_VERSION = 2 };
 
 /* Write the text that is hashed: the numerics version, then "key = value" lines of the settings that are read in this
  * combination, can change a number and differ from their default. Paths are not there, the hashes of the files are. */
