@@ -9,7 +9,7 @@
 #include "target_internal.h"
 
 enum {
-    CHAIN = 48,      /* terms of one chain over input channels */
+    CHAIN = 15,      /* terms of one chain over input channels */
     PIXEL_CHAIN = 64 /* terms of one chain over pixels, at least */
 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* PART rows are summed in `real`, then added to the tile's doubles: a float sum of 32 terms keeps 22 bits. */
-enum { TILE = 512, PART = 32 };
+enum { TILE = 128, PART = 32 };
 
 enum status moments_create(struct moments *moments, size_t channels, struct arena *arena)
 {

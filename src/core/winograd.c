@@ -17,7 +17,7 @@
 
 enum {
     GROUP = 8,
-    CHAIN = 64, /* terms of one chain over input channels */
+    CHAIN = 32, /* terms of one chain over input channels */
     PAD = 16,
     V_FREQUENCY = GROUP * LANES,
     V_BLOCK = WINOGRAD_FREQUENCIES * V_FREQUENCY,
@@ -59,12 +59,12 @@ INLINE void transform_output(const real *m, size_t stride, real *y, size_t row, 
     for (size_t j = 0; j < 4; j++) {
         vector m0 = load(m + j * stride), m1 = load(m + (4 + j) * stride), m2 = load(m + (8 + j) * stride),
                m3 = load(m + (12 + j) * stride);
-        t[0][j] = (m0 + m1) + m2;
+        t[0][j] = m0 + (m1 + m2);
         t[1][j] = (m1 - m2) - m3;
     }
 #pragma GCC unroll 2
     for (size_t i = 0; i < 2; i++) {
-        store(y + i * row, (t[i][0] + t[i][1]) + t[i][2]);
+        store(y + i * row, t[i][0] + (t[i][1] + t[i][2]));
         store(y + i * row + pixel, (t[i][1] - t[i][2]) - t[i][3]);
     }
 }
