@@ -197,12 +197,14 @@ static void spread_pool(const struct block_size *size, const real *z, const real
 {
     size_t c = size->channels, z_row = size->w * c, dz_row = (size->w + 2) * c, h = size->h / 2 * 2, w = size->w / 2 * 2;
     for (size_t r = 0; r < h; r += 2)
-        for (size_t j = 0; j < c; j += LANES) {
-            struct lane_values l = lane_values(affine, slopes, j);
-            for (size_t s = 0; s < w; s += 2)
+        for (size_t s = 0; s < w; s += 2)
+            for (size_t j = 0; j < c; j += LANES) {
+                struct lane_values l = lane_values(affine, slopes, j);
+                for (size_t next = 0; next < 4; next++) /* the window below: two rows are too short for the processor to see a pattern */
+                    __builtin_prefetch(z + (r + 2 + next / 2) * z_row + (s + next % 2) * c + j);
                 spread_window(&l, z + r * z_row + s * c + j, z_row, load(g + (r / 2 * (w / 2) + s / 2) * c + j), c,
                               dz + (r + 1) * dz_row + (s + 1) * c + j, dz_row);
-        }
+            }
     for (size_t r = 0; r < h; r++)
         spread_rest(size, r, w, z, affine, slopes, dz);
     if (size->h > h)

@@ -35,8 +35,12 @@ static void forward_row(const struct conv_shape *shape, const real *x, const rea
     for (size_t o = 0; o < shape->cout; o += COLUMNS) {
         size_t left = (shape->cout - o) / LANES, s = 0;
         if (left >= VECTORS)
-            for (; s + TILE_ROWS <= shape->w; s += TILE_ROWS)
+            for (; s + TILE_ROWS <= shape->w; s += TILE_ROWS) {
+                for (size_t p = 0; p < TILE_ROWS; p++) /* where the next row will be written */
+                    for (size_t v = 0; v < VECTORS; v++)
+                        __builtin_prefetch(y + (shape->w + s + p) * shape->cout + o + v * LANES, 1);
                 forward_tile(TILE_ROWS, VECTORS, shape, x + s * shape->cin, w + o, y + s * shape->cout + o);
+            }
         for (; s < shape->w; s++)
             for (size_t v = 0; v < left && v < VECTORS; v++)
                 forward_tile(1, 1, shape, x + s * shape->cin, w + o + v * LANES, y + s * shape->cout + o + v * LANES);
