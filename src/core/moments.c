@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* PART rows are summed in `real`, then added to the tile's doubles: a float sum of 32 terms keeps 22 bits. */
-enum { TILE = 128, PART = 32 };
+enum { TILE = 512, PART = 32, KERNEL_TILE = 128 };
 
 enum status moments_create(struct moments *moments, size_t channels, struct arena *arena)
 {
@@ -79,8 +79,8 @@ void moments_add(struct moments *moments, size_t rows, const real *x)
 
 void moments_add_with(struct moments *moments, moments_deviations *deviations, size_t rows, const real *x)
 {
-    for (size_t at = 0; at < rows; at += TILE) {
-        size_t here = rows - at < TILE ? rows - at : TILE;
+    for (size_t at = 0; at < rows; at += KERNEL_TILE) {
+        size_t here = rows - at < KERNEL_TILE ? rows - at : KERNEL_TILE;
         const real *tile = x + at * moments->channels;
         begin_tile(moments);
         deviations(here, moments->channels, tile, moments->tile_sum, moments->tile_square);
