@@ -10,20 +10,24 @@ const struct engine engine_reference = {.name = "reference", .bits = "blas"};
 static const struct engine baseline = ENGINE(baseline, "baseline");
 #if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
 static const struct engine avx2 = ENGINE(avx2, "fma"), avx512 = ENGINE(avx512, "fma");
+#elif defined(__aarch64__) && !defined(BNSWEEP_DOUBLE)
+static const struct engine neon = ENGINE(neon, "fma");
 #endif
 
 /* X(name in BNSWEEP_ISA, engine, whether this processor can run it), the fastest first. */
 #if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
-#define ENGINES_X86(X)                                                                                             \
-    X("avx512", avx512,                                                                                            \
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&  \
-          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma"))    \
+#define ENGINES_FMA(X)                                                                                                         \
+    X("avx512", avx512,                                                                                                        \
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&         \
+          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("fma"))                                                 \
     X("avx2", avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#elif defined(__aarch64__) && !defined(BNSWEEP_DOUBLE)
+#define ENGINES_FMA(X) X("neon", neon, true)
 #else
-#define ENGINES_X86(X)
+#define ENGINES_FMA(X)
 #endif
 #define ENGINES(X)                  \
-    ENGINES_X86(X)                  \
+    ENGINES_FMA(X)                  \
     X("baseline", baseline, true)   \
     X("reference", engine_reference, true)
 

@@ -54,7 +54,7 @@ assert (said[1] and train["units"] == 0) or (int(said[2]), int(said[3])) == (tra
 if train["units"]:
     assert abs(sum(train["seconds"]) - plan["estimate"]["work_seconds"]) < 1e-6
     assert 0 < plan["estimate"]["seconds"] <= plan["estimate"]["work_seconds"] + 1e-6
-assert re.fullmatch(r"fused-(avx512|avx2|baseline)|reference", plan["engine"]) and f'engine "{plan["engine"]}"' in text
+assert re.fullmatch(r"fused-(avx512|avx2|neon|baseline)|reference", plan["engine"]) and f'engine "{plan["engine"]}"' in text
 assert plan["convolutions"] and set(plan["convolutions"]) <= {"winograd", "direct", "im2row"}, plan["convolutions"]
 assert f'"{plan["engine"]}": ' + ", ".join(plan["convolutions"]) + "\n" in text
 assert sum(arm["units"] for arm in plan["arms"]) == len(units)

@@ -48,6 +48,8 @@ struct block {
 extern const struct block block_baseline;
 #if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
 extern const struct block block_avx2, block_avx512;
+#elif defined(__aarch64__) && !defined(BNSWEEP_DOUBLE)
+extern const struct block block_neon;
 #endif
 
 #endif

@@ -14,10 +14,12 @@ struct direct {
     void (*weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw);
 };
 
-/* One other than baseline must not be called on a processor without its instructions. avx512 and avx2 give the same bits. */
+/* One other than baseline must not be called on a processor without its instructions. avx512, avx2 and neon give the same bits. */
 extern const struct direct direct_baseline;
 #if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
 extern const struct direct direct_avx2, direct_avx512;
+#elif defined(__aarch64__) && !defined(BNSWEEP_DOUBLE)
+extern const struct direct direct_neon;
 #endif
 
 #endif

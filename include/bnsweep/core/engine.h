@@ -18,8 +18,8 @@ struct engine {
 
 extern const struct engine engine_reference;
 
-/* Give the fastest engine that the processor has the instructions for: fused-avx512, fused-avx2 or fused-baseline. The environment
- * variable BNSWEEP_ISA (avx512, avx2, baseline, reference) forces one. The first two give the same bits. The library in double has
+/* Give the fastest engine that the processor has the instructions for: fused-avx512, fused-avx2 or fused-neon, fused-baseline. The
+ * environment variable BNSWEEP_ISA (avx512, avx2, neon, baseline, reference) forces one. The first three give the same bits. The library in double has
  * baseline and reference, and takes the reference unless told otherwise.
  * STATUS_INPUT where BNSWEEP_ISA is something else, or what the processor lacks. */
 enum status engine_choose(const struct engine **out);

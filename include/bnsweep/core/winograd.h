@@ -27,6 +27,8 @@ struct winograd {
 extern const struct winograd winograd_baseline;
 #if defined(__x86_64__) && !defined(BNSWEEP_DOUBLE)
 extern const struct winograd winograd_avx2, winograd_avx512;
+#elif defined(__aarch64__) && !defined(BNSWEEP_DOUBLE)
+extern const struct winograd winograd_neon;
 #endif
 
 /* Return whether the shape is one that Winograd's way can do. */
