@@ -8,6 +8,7 @@
 #include "provenance.h"
 #include "recorded.h"
 #include "sheet.h"
+#include "sources.h"
 #include "table.h"
 #include "worklist.h"
 
@@ -42,6 +43,7 @@ struct run {
     struct writer *writer;
     struct writer_unit *units;               /* [sweep.unit_count] where each stands */
     struct grouping grouping;                /* of what is to be trained */
+    struct sources sources;                  /* what of it is replayed instead */
     struct manager_trajectory *trajectories; /* [grouping.count] */
     uint32_t *rows;                          /* [units to be trained], as the groups have them */
     struct recorded recorded;                /* what came in of them */
@@ -105,7 +107,11 @@ static enum status choose(struct run *run)
     size_t last = 0;
     for (size_t i = 0; i < grouping->starts[grouping->count]; i++)
         last = run->rows[i] > last ? run->rows[i] : last;
-    return status ? status : recorded_create(&run->recorded, last + 1);
+    if (!status)
+        status = recorded_create(&run->recorded, last + 1, &run->sheet.layout.extent);
+    if (status || run->no_fuse) /* then each unit is to be trained for itself */
+        return status;
+    return sources_find(writer_path(run->writer), &run->sweep, grouping, &run->sources);
 }
 
 static enum status prepare(struct run *run, const char *path)
@@ -119,9 +125,14 @@ static enum status prepare(struct run *run, const char *path)
 static enum status give_job(void *context, uint32_t trajectory, uint32_t attempt, struct pack *pack)
 {
     struct run *run = context;
-    struct job job = {.state_every = run->state_every};
+    struct job job = {.state_every = run->state_every, .parameters = run->sheet.layout.extent.parameters};
     (void)attempt;
     enum status status = worklist_job(&run->sweep, run->units, &run->grouping, trajectory, run->states, &job);
+    if (!status && run->sources.rows && run->sources.rows[trajectory] != UINT64_MAX) {
+        job.replay = true;
+        job.source = (uint32_t)run->sources.rows[trajectory];
+        snprintf(job.store, sizeof job.store, "%s", writer_path(run->writer));
+    }
     if (!status && access(job.state, F_OK) == 0 && recorded_fill(&run->recorded, writer_path(run->writer), &job))
         log_write(LOG_WARNING, "a saved state is not used: %s", status_message());
     return status ? status : job_pack(&job, pack);
@@ -212,6 +223,11 @@ static enum status manage(struct run *run, struct comm *comm, const struct sessi
                   comm_size(comm) > 2 ? "s" : "", writer_path(run->writer));
     else
         log_write(LOG_INFO, "nothing to do: all %zu units are in %s", run->sweep.unit_count, writer_path(run->writer));
+    if (run->sources.found)
+        log_write(LOG_INFO, "%zu of the trajectories %s replayed from stored batch statistics, not trained", run->sources.found,
+                  run->sources.found > 1 ? "are" : "is");
+    if (run->sources.refusal[0])
+        log_write(LOG_INFO, "stored batch statistics are not used: %s", run->sources.refusal);
     progress_begin(&run->progress);
     enum status status = session_run(comm, &config, &callbacks);
     progress_end(&run->progress);
@@ -223,6 +239,7 @@ static void release(struct run *run)
     sheet_free(&run->sheet);
     sweep_free(&run->sweep);
     grouping_free(&run->grouping);
+    sources_free(&run->sources);
     mem_free(run->units);
     mem_free(run->trajectories);
     mem_free(run->rows);

@@ -1,14 +1,16 @@
 /* The training child: a job in, records out. Everything that can crash or run out of memory happens here, in a process of its own. */
 #include "commands.h"
 #include "files.h"
+#include "kept.h"
+#include "outbox.h"
 
-#include "bnsweep/base/mem.h"
-#include "bnsweep/measure/record.h"
 #include "bnsweep/mpi/child.h"
 #include "bnsweep/mpi/trainer.h"
 #include "bnsweep/run/applied.h"
 #include "bnsweep/run/configure.h"
 #include "bnsweep/run/job.h"
+#include "bnsweep/run/keep.h"
+#include "bnsweep/run/replay.h"
 #include "bnsweep/run/state.h"
 #include "bnsweep/sweep/identity.h"
 #include "bnsweep/sweep/settings_text.h"
@@ -28,9 +30,12 @@ struct training {
     struct trainer trainer;
     struct job job;
     struct files files;
+    struct trajectory_config config;
     struct trajectory *trajectory;
-    struct pack pack;
-    float *values; /* [the largest record] */
+    struct outbox outbox;
+    bool replaying; /* from `kept`, by `replay` */
+    struct kept kept;
+    struct replay replay;
     double started, progressed, saved;
     double seconds_before; /* of earlier attempts */
     bool prepared;         /* a state waits for record number `prepared_after` to be on disk */
@@ -44,73 +49,71 @@ static double clock_seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static enum status send_record(struct training *t, size_t unit, const struct record *record)
-{
-    pack_clear(&t->pack);
-    enum status status = record_pack(record, &t->pack);
-    return status ? status : trainer_record(&t->trainer, t->job.rows[unit], t->pack.data, t->pack.size);
-}
-
-/* The trajectory's sink: measured doubles become the store's floats. */
-static enum status send_values(void *context, size_t unit, enum variable_group group, uint32_t index, const double *values, size_t count)
-{
-    struct training *t = context;
-    for (size_t i = 0; i < count; i++)
-        t->values[i] = (float)values[i];
-    struct record record = {.kind = RECORD_VALUES, .group = group, .index = index, .count = (uint32_t)count, .values = t->values};
-    return send_record(t, unit, &record);
-}
-
-static size_t largest_record(const struct variables_extent *extent)
-{
-    size_t largest = 0;
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        size_t size = variables_record_size((enum variable_group)group, extent);
-        largest = size > largest ? size : largest;
-    }
-    return largest;
-}
-
 /* Go on from the saved state, unless the store lacks what was measured before it: nobody would measure that again. */
 static enum status resume(struct training *t)
 {
     enum status status = state_load(t->trajectory, t->job.state, t->job.key);
     const struct plan *plan = &t->trajectory->config.plan;
-    uint64_t step = t->trajectory->step, checks = 0, samples = 0;
+    uint64_t step = t->trajectory->step, checks = 0, samples = 0, steps = keep_wanted(&t->config) ? step : 0;
     if (status)
         return status;
     if (step >= plan->first_check)
         checks = (step - plan->first_check) / plan->check_every + 1;
     if (plan->trace_every && net_has_running(&t->trajectory->net))
         samples = step / plan->trace_every;
-    if (checks <= t->job.checks && samples <= t->job.samples)
+    if (checks <= t->job.checks && samples <= t->job.samples && steps <= t->job.steps)
         return STATUS_OK;
     return status_fail(STATUS_VERSION, "the state '%s' is of step %llu, but the store lacks checks or samples before it", t->job.state,
                        (unsigned long long)step);
 }
 
-/* Build the trajectory, and go on from its saved state where there is one that fits. */
+static enum status create_trajectory(struct training *t)
+{
+    struct trajectory_sink sink = {&t->outbox, outbox_values};
+    return trajectory_create(&t->trajectory, &t->config, &sink);
+}
+
+/* What could not be gone on from, or not be replayed, is trained; records sent already are sent again. */
+static enum status start_anew(struct training *t)
+{
+    fprintf(stderr, "bnsweep: warning: training starts anew: %s\n", status_message());
+    trajectory_free(t->trajectory);
+    kept_close(&t->kept);
+    t->replaying = false;
+    return create_trajectory(t);
+}
+
+static enum status begin_replay(struct training *t)
+{
+    enum status status = kept_open(t->job.store, t->job.source, &t->kept);
+    uint64_t steps = t->config.plan.steps;
+    bool fits = t->kept.steps == steps || (t->kept.status == UNIT_DIVERGED && t->kept.steps < steps);
+    if (!status && (!fits || !hash_equal(t->kept.weights_init, t->trajectory->weights_init)))
+        status = status_fail(STATUS_MISMATCH, "unit %u of %s is of another trajectory", t->job.source, t->job.store);
+    struct replay_source source = kept_source(&t->kept);
+    if (!status)
+        status = replay_begin(&t->replay, t->trajectory, &source);
+    t->replaying = !status;
+    return status;
+}
+
+/* Build the trajectory. It is replayed where the store has kept it, else it goes on from its saved state where there is one that fits. */
 static enum status set_up(struct training *t)
 {
-    struct trajectory_config config;
-    struct variables_extent extent = configure_extent(&t->job.settings);
     enum status status = identity_verify_files(&t->job.settings);
     if (!status)
         status = files_read(&t->job.settings, &t->files);
     if (status)
         return status;
-    t->values = mem_array(largest_record(&extent), sizeof *t->values);
-    if (!t->values)
-        return STATUS_NOMEM;
-    status = configure_trajectory(&t->job.settings, t->job.count, t->job.momenta, &t->files.view, &config);
-    struct trajectory_sink sink = {t, send_values};
+    status = outbox_create(&t->outbox, &t->trainer, &t->job);
     if (!status)
-        status = trajectory_create(&t->trajectory, &config, &sink);
-    if (!status && access(t->job.state, F_OK) == 0 && (status = resume(t)) != STATUS_OK) {
-        fprintf(stderr, "bnsweep: warning: training starts anew: %s\n", status_message());
-        trajectory_free(t->trajectory);
-        status = trajectory_create(&t->trajectory, &config, &sink);
-    }
+        status = configure_trajectory(&t->job.settings, t->job.count, t->job.momenta, &t->files.view, &t->config);
+    if (!status)
+        status = create_trajectory(t);
+    if (!status && t->job.replay && begin_replay(t))
+        status = start_anew(t);
+    if (!status && !t->replaying && access(t->job.state, F_OK) == 0 && resume(t))
+        status = start_anew(t);
     if (!status)
         t->seconds_before = t->trajectory->seconds;
     return status;
@@ -136,13 +139,17 @@ static enum status publish_state(struct training *t, double wait_seconds)
 }
 
 /* A state that cannot be written (a full disk) is no fault of the unit: it trains on and tries again later. */
-static void prepare_state(struct training *t)
+static enum status prepare_state(struct training *t)
 {
+    enum status status = outbox_flush(&t->outbox);
+    if (status)
+        return status;
     t->saved = clock_seconds();
     t->prepared_after = t->trainer.records;
     t->prepared = !state_prepare(t->trajectory, t->job.state, t->job.key);
     if (!t->prepared)
         fprintf(stderr, "bnsweep: warning: %s\n", status_message());
+    return STATUS_OK;
 }
 
 /* Between two steps: progress, and the saving of states. */
@@ -155,15 +162,17 @@ static enum status look_around(struct training *t)
         t->progressed = now;
         status = trainer_progress(&t->trainer, t->trajectory->step, t->trajectory->config.plan.steps);
     }
-    if (!status && !t->prepared && now - t->saved >= t->job.state_every)
-        prepare_state(t);
+    if (!status && !t->prepared && !t->replaying && now - t->saved >= t->job.state_every)
+        status = prepare_state(t);
     return status;
 }
 
+/* A replay is short, and begins again. */
 static enum status stop(struct training *t)
 {
-    prepare_state(t);
-    enum status status = publish_state(t, ACKNOWLEDGE_SECONDS);
+    enum status status = t->replaying ? STATUS_OK : prepare_state(t);
+    if (!status)
+        status = publish_state(t, ACKNOWLEDGE_SECONDS);
     if (!status && t->prepared)
         return status_fail(STATUS_IO, "the records were not written in time; the state of step %llu is not saved",
                            (unsigned long long)t->trajectory->step);
@@ -185,9 +194,9 @@ static enum status send_end(struct training *t, size_t unit, enum record_outcome
         return status_fail(STATUS_INTERNAL, "the applied settings take %zu bytes, a record holds %zu", strlen(text), sizeof record.applied);
     memcpy(record.applied, text, strlen(text) + 1);
     record.weights_init = t->trajectory->weights_init;
-    record.weights_final = trajectory_weights_hash(t->trajectory);
+    record.weights_final = t->replaying ? t->kept.weights : trajectory_weights_hash(t->trajectory);
     record.statistics_final = trajectory_statistics_hash(t->trajectory, unit);
-    return send_record(t, unit, &record);
+    return outbox_record(&t->outbox, unit, &record);
 }
 
 /* Say how it ended; the state is of no more use once that is on disk. */
@@ -205,28 +214,44 @@ static enum status finish(struct training *t, enum record_outcome outcome)
     return status ? status : trainer_finish(&t->trainer);
 }
 
+static bool is_over(const struct training *t)
+{
+    return t->trajectory->step >= (t->replaying ? t->kept.steps : t->config.plan.steps);
+}
+
+/* The last stored weights, where the last step is a check, must be those the unit ended with. */
+static enum status replay_one(struct training *t)
+{
+    enum status status = replay_step(&t->replay);
+    if (!status && is_over(t) && plan_is_check(&t->config.plan, t->trajectory->step, NULL) &&
+        !hash_equal(trajectory_weights_hash(t->trajectory), t->kept.weights))
+        status = status_fail(STATUS_MISMATCH, "the last weights stored for unit %u are not those it ended with", t->job.source);
+    return status ? start_anew(t) : STATUS_OK;
+}
+
 static enum status train(struct training *t)
 {
     enum status status = set_up(t);
     t->started = t->saved = clock_seconds();
-    while (!status && t->trajectory->step < t->trajectory->config.plan.steps) {
+    while (!status && !is_over(t)) {
         if (trainer_stop_requested())
             return stop(t);
-        status = trajectory_step(t->trajectory);
+        status = t->replaying ? replay_one(t) : trajectory_step(t->trajectory);
         if (!status)
             status = look_around(t);
     }
     if (status && status != STATUS_DIVERGED)
         return status;
-    return finish(t, status == STATUS_DIVERGED ? RECORD_DIVERGED : RECORD_DONE);
+    bool diverged = status == STATUS_DIVERGED || (t->replaying && t->kept.status == UNIT_DIVERGED);
+    return finish(t, diverged ? RECORD_DIVERGED : RECORD_DONE);
 }
 
 static void release(struct training *t)
 {
     trajectory_free(t->trajectory);
     files_free(&t->files);
-    mem_free(t->values);
-    pack_free(&t->pack);
+    kept_close(&t->kept);
+    outbox_free(&t->outbox);
     trainer_end(&t->trainer);
 }
 

@@ -1,5 +1,6 @@
 #include "difference.h"
 
+#include "kept.h"
 #include "provenance.h"
 
 #include "bnsweep/base/mem.h"
@@ -74,6 +75,9 @@ static enum status compare_axis(struct difference *to, enum layout_axis axis)
 {
     size_t length = layout_length(reader_extent(to->a), axis), other = layout_length(reader_extent(to->b), axis);
     char how[256];
+    bool kept = axis == AXIS_STEP || axis == AXIS_PARAMETER;
+    if (kept && !to->all && (!length || !other))
+        return STATUS_OK; /* one store has kept nothing */
     if (length != other) {
         snprintf(how, sizeof how, "%zu and %zu long; variables on it are not compared", length, other);
         note(to, "axis", layout_axes_table[axis].name, how);
@@ -204,8 +208,7 @@ static bool is_comparable(const struct difference *to, enum variable_id id)
     return true;
 }
 
-/* Write "check 3, channel 17" for a place in a unit's values. */
-static void name_place(const struct reader *reader, enum variable_id id, size_t place, char out[128])
+void difference_place(const struct reader *reader, enum variable_id id, size_t place, char out[128])
 {
     enum layout_axis axes[LAYOUT_MAX_RANK];
     int rank = layout_variable_axes(id, axes);
@@ -220,18 +223,22 @@ static void name_place(const struct reader *reader, enum variable_id id, size_t 
         at += (size_t)snprintf(out + at, 128 - at, ", %s %zu", layout_axes_table[axes[i]].name, index[i]);
 }
 
-static void compare_unit(struct tally *tally, enum variable_id id, const struct matching_pair *pair, const float *a, const float *b,
-                         size_t size)
+/* `size` values from place `first` on, of the variable's type. */
+static void compare_unit(struct tally *tally, enum variable_id id, const struct matching_pair *pair, size_t first, const void *a,
+                         const void *b, size_t size)
 {
     char place[128];
-    if (memcmp(a, b, size * sizeof *a) == 0)
+    bool doubles = variables_double(variables_table[id].group);
+    size_t element = doubles ? sizeof(double) : sizeof(float);
+    if (memcmp(a, b, size * element) == 0)
         return;
     for (size_t i = 0; i < size; i++) {
-        if (memcmp(&a[i], &b[i], sizeof *a) == 0 || !count(tally))
+        if (memcmp((const char *)a + i * element, (const char *)b + i * element, element) == 0 || !count(tally))
             continue;
-        name_place(tally->to->a, id, i, place);
-        printf("  %s, unit %" PRIu64 " and %" PRIu64 "%s: %.9g and %.9g\n", tally->name, pair->a, pair->b, place, (double)a[i],
-               (double)b[i]);
+        difference_place(tally->to->a, id, first + i, place);
+        printf("  %s, unit %" PRIu64 " and %" PRIu64 "%s: %.*g and %.*g\n", tally->name, pair->a, pair->b, place, doubles ? 17 : 9,
+               doubles ? ((const double *)a)[i] : (double)((const float *)a)[i], doubles ? 17 : 9,
+               doubles ? ((const double *)b)[i] : (double)((const float *)b)[i]);
     }
 }
 
@@ -261,10 +268,50 @@ static enum status compare_variable(struct difference *to, enum variable_id id)
         if (!status)
             status = reader_values(to->b, id, pairs->b, length, b);
         for (size_t u = 0; !status && u < length; u++)
-            compare_unit(&tally, id, &pairs[u], a + u * size, b + u * size, size);
+            compare_unit(&tally, id, &pairs[u], 0, a + u * size, b + u * size, size);
     }
     if (!status)
         finish(&tally, (uint64_t)size * matching->pair_count);
+    mem_free(a);
+    mem_free(b);
+    return status;
+}
+
+/* Compare one unit's kept variable, `room` positions of `size` values at a time, where both stores have kept it. */
+static enum status compare_kept_unit(struct tally *tally, enum variable_id id, const struct matching_pair *pair, size_t size, size_t room,
+                                     void *a, void *b, uint64_t *cells)
+{
+    const struct difference *to = tally->to;
+    size_t positions = variables_record_count(variables_table[id].group, reader_extent(to->a));
+    bool there_a = false, there_b = false;
+    enum status status = kept_there(to->a, pair->a, &there_a);
+    if (!status)
+        status = kept_there(to->b, pair->b, &there_b);
+    for (size_t first = 0; !status && there_a && there_b && first < positions; first += room) {
+        size_t here = positions - first < room ? positions - first : room;
+        status = reader_positions(to->a, id, pair->a, first, here, a);
+        if (!status)
+            status = reader_positions(to->b, id, pair->b, first, here, b);
+        if (!status)
+            compare_unit(tally, id, pair, first * size, a, b, here * size);
+        *cells += here * size;
+    }
+    return status;
+}
+
+/* What is kept once a trajectory stands in one unit's row; which unit it is, is a circumstance of training. */
+static enum status compare_kept(struct difference *to, enum variable_id id)
+{
+    size_t size = variables_size(id, reader_extent(to->a)), room = BLOCK_BYTES / sizeof(double) / size;
+    room = room ? room : 1;
+    double *a = mem_array(room, size * sizeof *a), *b = mem_array(room, size * sizeof *b);
+    struct tally tally = {.to = to, .name = variables_table[id].name};
+    uint64_t cells = 0;
+    enum status status = a && b ? STATUS_OK : STATUS_NOMEM;
+    for (size_t i = 0; !status && i < to->matching->pair_count; i++)
+        status = compare_kept_unit(&tally, id, &to->matching->pairs[i], size, room, a, b, &cells);
+    if (!status)
+        finish(&tally, cells);
     mem_free(a);
     mem_free(b);
     return status;
@@ -277,8 +324,8 @@ enum status difference_of_values(struct difference *to)
         enum variable_id id = (enum variable_id)i;
         bool a = layout_has_variable(id, reader_extent(to->a)), b = layout_has_variable(id, reader_extent(to->b));
         if (a && b && is_comparable(to, id))
-            status = compare_variable(to, id);
-        else if (a != b)
+            status = variables_kept(variables_table[id].group) ? compare_kept(to, id) : compare_variable(to, id);
+        else if (a != b && (to->all || !variables_kept(variables_table[id].group)))
             note(to, "variable", variables_table[id].name, a ? "only in the first store" : "only in the second store");
     }
     return status;

@@ -23,7 +23,10 @@ enum status difference_of_stores(struct difference *to);
 /* Compare the matched units' columns: settings, status, hashes; with `all` also host, rank, times, attempts and paths. */
 enum status difference_of_columns(struct difference *to);
 
-/* Compare all measured values of the matched units, bit by bit. */
+/* Compare all measured values of the matched units, bit by bit; what is kept once a trajectory, where both stores have kept it. */
 enum status difference_of_values(struct difference *to);
+
+/* Write ", check 3, channel 17" for a place in a unit's values. */
+void difference_place(const struct reader *reader, enum variable_id id, size_t place, char out[128]);
 
 #endif

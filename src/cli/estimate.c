@@ -79,15 +79,17 @@ static void count_passes(const struct settings *s, double momenta, bool failing,
     }
 }
 
-static double trajectory_seconds(const struct settings *s, const struct calibrate_speed *speed, double image, double momenta, bool failing)
+/* A replayed trajectory makes no steps, and only the passes of its checks that belong to momenta, or make sure. */
+static double trajectory_seconds(const struct settings *s, const struct calibrate_speed *speed, double image, double momenta, bool failing,
+                                 bool replayed)
 {
     double evaluations, batches, batch = image * (double)s->batch;
     double checks = (double)configure_extent(s).checks;
     count_passes(s, momenta, failing, &evaluations, &batches);
-    double seconds = (double)s->steps * (speed->step + batch * (speed->forward + speed->backward));
+    double seconds = replayed ? 0 : (double)s->steps * (speed->step + batch * (speed->forward + speed->backward));
     seconds += batches * batch * speed->forward;
     seconds += evaluations * image * (double)s->val_size * speed->evaluate;
-    seconds += checks * image * (double)(s->val_size + 2 * s->probe_size) * speed->statistics;
+    seconds += checks * image * (double)(s->val_size + (replayed ? 0 : 2 * s->probe_size)) * speed->statistics;
     return seconds;
 }
 
@@ -125,8 +127,8 @@ static enum status hand_out(const double *seconds, size_t count, size_t workers,
 }
 
 /* seconds[grouping->count], if no check or every check fails. */
-static enum status estimate_all(const struct sweep *sweep, const struct grouping *grouping, const struct speeds *speeds, bool failing,
-                                double *seconds, double *sum)
+static enum status estimate_all(const struct sweep *sweep, const struct grouping *grouping, const uint64_t *sources,
+                                const struct speeds *speeds, bool failing, double *seconds, double *sum)
 {
     struct settings settings;
     double image = 0;
@@ -140,22 +142,23 @@ static enum status estimate_all(const struct sweep *sweep, const struct grouping
             status = calibrate_work(&settings, &image);
         memcpy(file, settings.file, sizeof file);
         double momenta = (double)(grouping->starts[t + 1] - grouping->starts[t]);
-        seconds[t] = status ? 0 : trajectory_seconds(&settings, &speeds->speed[settings.norm], image, momenta, failing);
+        bool replayed = sources && sources[t] != UINT64_MAX;
+        seconds[t] = status ? 0 : trajectory_seconds(&settings, &speeds->speed[settings.norm], image, momenta, failing, replayed);
         *sum += seconds[t];
     }
     return status;
 }
 
-enum status estimate_time(const struct sweep *sweep, const struct grouping *grouping, size_t workers, double *trajectories,
-                          struct estimate *out)
+enum status estimate_time(const struct sweep *sweep, const struct grouping *grouping, const uint64_t *sources, size_t workers,
+                          double *trajectories, struct estimate *out)
 {
     struct speeds speeds = {0};
     enum status status = measure_speeds(sweep, grouping, &speeds);
     if (!status)
-        status = estimate_all(sweep, grouping, &speeds, true, trajectories, &out->work_most);
+        status = estimate_all(sweep, grouping, sources, &speeds, true, trajectories, &out->work_most);
     if (!status)
         status = hand_out(trajectories, grouping->count, workers, &out->seconds_most);
     if (!status)
-        status = estimate_all(sweep, grouping, &speeds, false, trajectories, &out->work);
+        status = estimate_all(sweep, grouping, sources, &speeds, false, trajectories, &out->work);
     return status ? status : hand_out(trajectories, grouping->count, workers, &out->seconds);
 }

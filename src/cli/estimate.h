@@ -5,6 +5,8 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/sweep/grouping.h"
 
+#include <stdint.h>
+
 /* Seconds with a core for each worker. `most`: if every check fails, so that measurements switched to `failing` are made at all. */
 struct estimate {
     double work, work_most;       /* of all trajectories, one after another */
@@ -12,8 +14,9 @@ struct estimate {
 };
 
 /* Estimate the trajectories in `grouping`, handed out in its order to `workers` (at least 1) as they become free; each counts as
- * begun anew. `trajectories` [grouping->count] receives each one's seconds. Errors as calibrate_measure. */
-enum status estimate_time(const struct sweep *sweep, const struct grouping *grouping, size_t workers, double *trajectories,
-                          struct estimate *out);
+ * begun anew. `sources` [grouping->count] is UINT64_MAX for those that are trained, the others are replayed; NULL: all are trained.
+ * `trajectories` [grouping->count] receives each one's seconds. Errors as calibrate_measure. */
+enum status estimate_time(const struct sweep *sweep, const struct grouping *grouping, const uint64_t *sources, size_t workers,
+                          double *trajectories, struct estimate *out);
 
 #endif

@@ -117,7 +117,7 @@ static enum status count_again(struct outlook *out)
     for (size_t t = 0; !status && count && t < out->grouping.count; t++) {
         status = sweep_unit(&out->sweep, out->grouping.units[out->grouping.starts[t]], &settings, NULL);
         key = identity_trajectory(&settings);
-        if (!status && bsearch(&key, done, count, sizeof *done, compare_hashes)) {
+        if (!status && !outlook_replays(out, t) && bsearch(&key, done, count, sizeof *done, compare_hashes)) {
             out->again++;
             out->again_units += out->grouping.starts[t + 1] - out->grouping.starts[t];
         }
@@ -182,16 +182,63 @@ static enum status group(struct outlook *out)
     return status;
 }
 
+bool outlook_replays(const struct outlook *outlook, size_t trajectory)
+{
+    return outlook->sources.rows && outlook->sources.rows[trajectory] != UINT64_MAX;
+}
+
+/* Which trajectories would be replayed; their units, unless a run is at them now, are computed in a moment. */
+static enum status find_sources(struct outlook *out)
+{
+    if (out->request.no_fuse)
+        return STATUS_OK;
+    enum status status = sources_find(out->preview.path, &out->sweep, &out->grouping, &out->sources);
+    for (size_t t = 0; !status && t < out->grouping.count; t++)
+        for (size_t i = out->grouping.starts[t]; outlook_replays(out, t) && i < out->grouping.starts[t + 1]; i++) {
+            unsigned char *state = &out->states[out->grouping.units[i]];
+            if (*state != OUTLOOK_RUNNING || out->writer.state != LOCK_HELD)
+                *state = OUTLOOK_REPLAY;
+            out->replayed_units++;
+        }
+    return status;
+}
+
+/* How many trajectories of the whole sweep keep their batch statistics, were all trained. */
+static enum status count_keepers(struct outlook *out)
+{
+    struct grouping all = {0};
+    struct settings settings;
+    size_t count = out->sweep.unit_count, *units = mem_array(count, sizeof *units);
+    enum status status = units ? STATUS_OK : STATUS_NOMEM;
+    for (size_t i = 0; !status && i < count; i++)
+        units[i] = i;
+    if (!status)
+        status = grouping_make(&out->sweep, units, count, out->request.no_fuse ? 1 : TRAJECTORY_MAX_MOMENTA, &all);
+    for (size_t t = 0; !status && t < all.count; t++) {
+        status = sweep_unit(&out->sweep, all.units[all.starts[t]], &settings, NULL);
+        out->keepers += !status && identity_fusable(&settings);
+    }
+    grouping_free(&all);
+    mem_free(units);
+    return status;
+}
+
 static enum status foresee(struct outlook *out)
 {
     out->seconds = mem_array(out->grouping.count, sizeof *out->seconds);
     if (!out->seconds)
         return STATUS_NOMEM;
-    out->unestimated = estimate_time(&out->sweep, &out->grouping, out->request.workers, out->seconds, &out->estimate);
+    out->unestimated = estimate_time(&out->sweep, &out->grouping, out->sources.rows, out->request.workers, out->seconds, &out->estimate);
     if (out->unestimated)
         snprintf(out->estimate_message, sizeof out->estimate_message, "%s", status_message());
-    uint64_t rows = out->preview.rows + out->counts[OUTLOOK_NEW];
+    uint64_t rows = out->preview.rows;
+    for (size_t i = 0; i < out->sweep.unit_count; i++)
+        rows = out->units[i].row >= rows ? out->units[i].row + 1 : rows;
     enum status status = footprint_bytes(&out->sheet.layout, &out->sheet.units, rows, &out->store_bytes);
+    out->kept_bytes = footprint_kept(&out->sheet.layout, 1);
+    if (!status && out->sheet.layout.extent.parameters)
+        status = count_keepers(out);
+    out->store_bytes += footprint_kept(&out->sheet.layout, out->keepers);
     if (!out->to_train || out->store_bytes < out->preview.bytes)
         out->store_bytes = out->preview.bytes;
     return status;
@@ -212,6 +259,8 @@ enum status outlook_create(const struct outlook_request *request, struct outlook
     status = group(out);
     if (!status)
         status = find_states(out);
+    if (!status)
+        status = find_sources(out);
     for (size_t i = 0; i < out->sweep.unit_count; i++)
         out->counts[out->states[i]]++;
     if (!status)
@@ -224,6 +273,7 @@ void outlook_free(struct outlook *outlook)
     sheet_free(&outlook->sheet);
     sweep_free(&outlook->sweep);
     grouping_free(&outlook->grouping);
+    sources_free(&outlook->sources);
     mem_free(outlook->units);
     mem_free(outlook->states);
     mem_free(outlook->trajectory);

@@ -4,6 +4,7 @@
 
 #include "estimate.h"
 #include "sheet.h"
+#include "sources.h"
 
 #include "bnsweep/base/status.h"
 #include "bnsweep/store/lock_note.h"
@@ -19,6 +20,7 @@
     X(NEW, "new", "not in the store")                                            \
     X(PENDING, "pending", "in the store, not trained yet")                       \
     X(INTERRUPTED, "interrupted", "goes on from its saved state")                \
+    X(REPLAY, "replay", "computed from stored batch statistics, not trained")    \
     X(RUNNING, "running", "a run is at it, or ended without a word")             \
     X(DONE, "done", "measured")                                                          \
     X(DIVERGED, "diverged", "a result: it is not trained again")                 \
@@ -69,6 +71,8 @@ struct outlook {
     enum status refused;           /* a run would be refused: why, and nothing below is known */
     char refusal[2048];
     struct grouping grouping;      /* what would be trained */
+    struct sources sources;        /* what of it would be replayed instead; rows is NULL with --no-fuse */
+    size_t replayed_units;
     size_t to_train, fused_units, apart[OUTLOOK_APART_COUNT];
     size_t again, again_units;     /* trajectories trained anew, and units done of them, for momenta that are new */
     size_t saved, unused_states;   /* trajectories that go on; saved states that belong to none */
@@ -77,12 +81,17 @@ struct outlook {
     enum status unestimated;       /* why there is no estimate, with `estimate_message` */
     char estimate_message[1024];
     uint64_t store_bytes;          /* at the end */
+    size_t keepers;                /* trajectories of the sweep that keep their batch statistics */
+    uint64_t kept_bytes;           /* by one of them, in the store */
 };
 
 /* Find out. A store that would be refused is no failure here: see `refused`. The caller frees `out` with outlook_free also on
  * failure. STATUS_INPUT for a bad sweep file, STATUS_IO, STATUS_NOMEM. */
 enum status outlook_create(const struct outlook_request *request, struct outlook *out);
 void outlook_free(struct outlook *outlook);
+
+/* Return whether a trajectory of the grouping would be replayed. */
+bool outlook_replays(const struct outlook *outlook, size_t trajectory);
 
 /* Print it for a reader, or as one JSON object. STATUS_NOMEM. */
 enum status outlook_print(const struct outlook_request *request, bool json);

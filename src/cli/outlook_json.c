@@ -60,6 +60,8 @@ static json_t *store(const struct outlook *o)
     json_object_set_new(out, "units", integer(o->preview.rows));
     json_object_set_new(out, "bytes", integer(o->preview.bytes));
     json_object_set_new(out, "bytes_at_end", o->refused ? json_null() : integer(o->store_bytes));
+    json_object_set_new(out, "kept_trajectories", o->refused ? json_null() : integer(o->keepers));
+    json_object_set_new(out, "kept_bytes_each", o->refused ? json_null() : integer(o->kept_bytes));
     for (int state = 0; state < UNIT_STATUS_COUNT; state++)
         if (o->preview.extra[state])
             json_object_set_new(extra, layout_status_name(state), integer(o->preview.extra[state]));
@@ -85,6 +87,9 @@ static json_t *training(const struct outlook *o)
         json_array_append_new(sizes, o->unestimated ? json_null() : json_real(o->seconds[t]));
     json_object_set_new(out, "units", integer(o->to_train));
     json_object_set_new(out, "trajectories", integer(o->grouping.count));
+    json_object_set_new(out, "trajectories_replayed", integer(o->sources.found));
+    json_object_set_new(out, "units_replayed", integer(o->replayed_units));
+    json_object_set_new(out, "replay_refused", o->sources.refusal[0] ? json_string(o->sources.refusal) : json_null());
     json_object_set_new(out, "units_fused", integer(o->fused_units));
     json_object_set_new(out, "units_not_fused", apart);
     json_object_set_new(out, "trajectories_again", integer(o->again));

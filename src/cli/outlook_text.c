@@ -98,8 +98,17 @@ static void print_training(const struct outlook *o)
         printf("train    nothing\n");
         return;
     }
-    printf("train    %zu unit%s in %zu trajector%s", o->to_train, o->to_train == 1 ? "" : "s", o->grouping.count,
-           o->grouping.count == 1 ? "y" : "ies");
+    size_t units = o->to_train - o->replayed_units, trajectories = o->grouping.count - o->sources.found;
+    if (o->sources.found)
+        printf("replay   %zu unit%s in %zu trajector%s, from batch statistics in the store: not trained\n", o->replayed_units,
+               o->replayed_units == 1 ? "" : "s", o->sources.found, o->sources.found == 1 ? "y" : "ies");
+    if (o->sources.refusal[0])
+        printf("replay   nothing: %s\n", o->sources.refusal);
+    if (!units) {
+        printf("train    nothing\n");
+        return;
+    }
+    printf("train    %zu unit%s in %zu trajector%s", units, units == 1 ? "" : "s", trajectories, trajectories == 1 ? "y" : "ies");
     if (o->fused_units)
         printf("; %zu units share theirs with others that differ in bn_momentum alone", o->fused_units);
     printf("\n");
@@ -133,7 +142,12 @@ static void print_cost(const struct outlook *o)
                o->request.workers == 1 ? "" : "s", work);
     }
     format_bytes((double)o->store_bytes, size);
-    printf("size     about %s when all is done\n", size);
+    printf("size     about %s when all is done", size);
+    if (o->keepers) {
+        format_bytes((double)o->kept_bytes, size);
+        printf("; of that, batch statistics and weights of %zu trajector%s, %s each", o->keepers, o->keepers == 1 ? "y" : "ies", size);
+    }
+    printf("\n");
 }
 
 /* The settings a unit has from the axes. */

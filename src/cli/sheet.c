@@ -1,5 +1,6 @@
 #include "sheet.h"
 
+#include "parameters.h"
 #include "provenance.h"
 
 #include "bnsweep/measure/plan.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIXED_ATTRIBUTES = 3, SWEEP_ATTRIBUTES = 2, LAYER_NAME_SIZE = 16 };
+enum { FIXED_ATTRIBUTES = 3, SWEEP_ATTRIBUTES = 2, KEPT_ATTRIBUTES = 1, LAYER_NAME_SIZE = 16 };
 
 /* The type of a setting's column. Whole numbers that not every unit reads are reals, NaN where they are not read. */
 static enum layout_type column_type(const struct setting *setting)
@@ -41,14 +42,16 @@ static enum status create_columns(struct sheet *sheet)
     return STATUS_OK;
 }
 
-/* The lines of settings_text_write that belong to [measure], or the one of `channels`: what every unit of a store has in common. */
+/* The lines of settings_text_write that belong to [measure], or the one of `channels`: what every unit of a store has in common.
+ * What changes no number is left out where it has its default: stores from before it was there have no such line. */
 static char *common_text(struct sheet *sheet, const struct settings *settings, bool measure)
 {
     char *out = arena_array(&sheet->arena, SETTINGS_TEXT_SIZE, 1), value[SETTINGS_VALUE_SIZE];
     size_t at = 0;
     for (int key = 0; out && key < SETTINGS_COUNT; key++) {
         bool wanted = measure ? settings_table[key].section == SETTINGS_SECTION_MEASURE : key == SETTING_channels;
-        if (!wanted || !settings_relevant(settings, key))
+        if (!wanted || !settings_relevant(settings, key) ||
+            (!settings_table[key].numbers && settings_is_default(settings, key)))
             continue;
         settings_text_format(settings, key, value);
         at += (size_t)snprintf(out + at, SETTINGS_TEXT_SIZE - at, "%s = %s\n", settings_table[key].key, value);
@@ -56,13 +59,16 @@ static char *common_text(struct sheet *sheet, const struct settings *settings, b
     return out;
 }
 
-static enum status create_attributes(struct sheet *sheet, const struct settings *settings)
+/* `parameters`: what the axis of that name is, "" where there is none. */
+static enum status create_attributes(struct sheet *sheet, const struct settings *settings, const char *parameters)
 {
     size_t rows, at = 0;
     const struct provenance_row *provenance = provenance_rows(&rows);
-    struct layout_attribute *attributes = arena_array(&sheet->arena, rows + FIXED_ATTRIBUTES + SWEEP_ATTRIBUTES, sizeof *attributes);
+    struct layout_attribute *attributes = arena_array(&sheet->arena, rows + FIXED_ATTRIBUTES + SWEEP_ATTRIBUTES + KEPT_ATTRIBUTES,
+                                                      sizeof *attributes);
     char *measure = common_text(sheet, settings, true), *network = common_text(sheet, settings, false);
-    if (!attributes || !measure || !network)
+    char *kept = arena_array(&sheet->arena, strlen(parameters) + 1, 1);
+    if (!attributes || !measure || !network || !kept)
         return STATUS_NOMEM;
     attributes[at++] = (struct layout_attribute){"sweep", sheet->sweep->name, true};
     attributes[at++] = (struct layout_attribute){"measure", measure, true};
@@ -71,6 +77,8 @@ static enum status create_attributes(struct sheet *sheet, const struct settings 
     attributes[at++] = (struct layout_attribute){"resolved", sheet->sweep->resolved, false};
     for (size_t i = 0; i < rows; i++)
         attributes[at++] = (struct layout_attribute){provenance[i].name, provenance[i].text, false};
+    if (*parameters)
+        attributes[at++] = (struct layout_attribute){"parameters", strcpy(kept, parameters), false};
     sheet->layout.attributes = attributes;
     sheet->layout.attribute_count = at;
     return STATUS_OK;
@@ -110,8 +118,9 @@ static enum status create_coordinates(struct sheet *sheet, const struct plan *pl
     const struct variables_extent *extent = &layout->extent;
     int64_t *checks = integers(sheet, extent->checks), *samples = integers(sheet, extent->samples);
     int64_t *reests = integers(sheet, extent->reests), *ks = integers(sheet, extent->ks);
+    int64_t *steps = integers(sheet, extent->steps), *parameters = integers(sheet, extent->parameters);
     double *emas = arena_array(&sheet->arena, extent->emas, sizeof *emas);
-    if (!checks || !samples || !reests || !ks || !emas)
+    if (!checks || !samples || !reests || !ks || !emas || !steps || !parameters)
         return STATUS_NOMEM;
     for (size_t i = 0; i < extent->checks; i++)
         checks[i] = (int64_t)plan_check_step(plan, i);
@@ -123,11 +132,17 @@ static enum status create_coordinates(struct sheet *sheet, const struct plan *pl
         ks[i] = (int64_t)plan_k(extent->channels, i);
     for (size_t i = 0; i < extent->emas; i++)
         emas[i] = plan->ema_decays[i];
+    for (size_t i = 0; i < extent->steps; i++)
+        steps[i] = (int64_t)i + 1;
+    for (size_t i = 0; i < extent->parameters; i++)
+        parameters[i] = (int64_t)i;
     layout->checks = checks;
     layout->samples = samples;
     layout->reests = reests;
     layout->ks = ks;
     layout->emas = emas;
+    layout->steps = steps;
+    layout->parameters = parameters;
     layout->orders = plan_order_names;
     return STATUS_OK;
 }
@@ -179,11 +194,18 @@ enum status sheet_create(struct sheet *sheet, const struct sweep *sweep)
     if (status)
         return status;
     struct plan plan = configure_plan(&longest);
+    char parameters[PARAMETERS_TEXT_SIZE] = "";
     sheet->layout.extent = configure_extent(&longest);
+    if (plan.keep_batch_stats)
+        status = parameters_survey(sheet->sweep, &sheet->layout.extent.parameters, parameters);
+    if (status)
+        return status;
+    if (!sheet->layout.extent.parameters)
+        sheet->layout.extent.steps = 0; /* no unit keeps anything */
     sheet->units = (struct writer_units){sweep->unit_count, sheet->identities, describe, sheet};
     status = create_columns(sheet);
     if (!status)
-        status = create_attributes(sheet, &longest);
+        status = create_attributes(sheet, &longest, parameters);
     if (!status)
         status = create_channels(sheet, &longest);
     return status ? status : create_coordinates(sheet, &plan);

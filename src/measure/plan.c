@@ -106,5 +106,6 @@ struct variables_extent plan_extent(const struct plan *plan, size_t channels, si
         .orders = swap ? PLAN_ORDER_COUNT : 0,
         .ks = swap ? plan_k_count(channels) : 0,
         .emas = plan->ema != WHEN_NEVER ? plan->ema_count : 0,
+        .steps = plan->keep_batch_stats ? (size_t)plan->steps : 0,
     };
 }

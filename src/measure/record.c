@@ -13,7 +13,10 @@ enum status record_pack(const struct record *record, struct pack *pack)
         pack_u32(pack, record->index);
         pack_u32(pack, record->count);
         for (uint32_t i = 0; i < record->count; i++)
-            pack_f32(pack, record->values[i]);
+            if (variables_double(record->group))
+                pack_f64(pack, record->doubles[i]);
+            else
+                pack_f32(pack, record->values[i]);
     } else {
         pack_u8(pack, (uint8_t)record->outcome);
         pack_u64(pack, record->steps);
@@ -31,15 +34,22 @@ static enum status unpack_values(struct unpack *unpack, struct record *out)
     uint8_t group = unpack_u8(unpack);
     out->index = unpack_u32(unpack);
     out->count = unpack_u32(unpack);
-    if (group >= GROUP_COUNT || out->count > RECORD_MAX_VALUES || (size_t)out->count * 4 != unpack->size - unpack->at)
+    bool doubles = variables_double((enum variable_group)group);
+    size_t width = doubles ? sizeof(double) : sizeof(float);
+    if (group >= GROUP_COUNT || out->count > RECORD_MAX_VALUES || out->count * width != unpack->size - unpack->at)
         return status_fail(STATUS_CORRUPT, "record of values: group %u, %u values, but %zu bytes follow", group,
                            out->count, unpack->size - unpack->at);
     out->group = (enum variable_group)group;
-    out->values = mem_array(out->count, sizeof *out->values);
-    if (!out->values)
+    void *values = mem_array(out->count, width);
+    if (!values)
         return STATUS_NOMEM;
+    out->values = doubles ? NULL : values;
+    out->doubles = doubles ? values : NULL;
     for (uint32_t i = 0; i < out->count; i++)
-        out->values[i] = unpack_f32(unpack);
+        if (doubles)
+            out->doubles[i] = unpack_f64(unpack);
+        else
+            out->values[i] = unpack_f32(unpack);
     return STATUS_OK;
 }
 
@@ -78,10 +88,18 @@ enum status record_unpack(const void *bytes, size_t size, struct record *out)
 void record_free(struct record *record)
 {
     mem_free(record->values);
+    mem_free(record->doubles);
     record->values = NULL;
+    record->doubles = NULL;
 }
 
 bool record_is_end(const void *bytes, size_t size)
 {
     return size && *(const uint8_t *)bytes == RECORD_END;
+}
+
+bool record_is_kept(const void *bytes, size_t size)
+{
+    const uint8_t *record = bytes;
+    return size > 1 && record[0] == RECORD_VALUES && record[1] < GROUP_COUNT && variables_kept((enum variable_group)record[1]);
 }

@@ -6,6 +6,16 @@ const struct variable variables_table[VARIABLE_COUNT] = {
 #undef X
 };
 
+bool variables_kept(enum variable_group group)
+{
+    return group == GROUP_STEP || group == GROUP_WEIGHTS;
+}
+
+bool variables_double(enum variable_group group)
+{
+    return group == GROUP_STEP;
+}
+
 size_t variables_size(enum variable_id id, const struct variables_extent *extent)
 {
     switch (variables_table[id].dims) {
@@ -15,6 +25,7 @@ size_t variables_size(enum variable_id id, const struct variables_extent *extent
     case DIMS_REEST: return extent->reests;
     case DIMS_ORDER_K: return extent->orders * extent->ks;
     case DIMS_EMA: return extent->emas;
+    case DIMS_PARAMETER: return extent->parameters;
     }
     return 0;
 }
@@ -43,6 +54,8 @@ size_t variables_record_count(enum variable_group group, const struct variables_
     case GROUP_UNIT: return 1;
     case GROUP_CHECK: return extent->checks;
     case GROUP_TRACE: return extent->samples;
+    case GROUP_STEP: return extent->steps;
+    case GROUP_WEIGHTS: return extent->parameters ? extent->checks : 0;
     case GROUP_COUNT: break;
     }
     return 0;

@@ -75,6 +75,7 @@ static void read_plan(const struct plan *plan, struct settings *out)
     out->angle_window = (int64_t)plan->angle_window;
     out->trace_every = (int64_t)plan->trace_every;
     out->probe_size = (int64_t)plan->probe_size;
+    out->keep_batch_stats = plan->keep_batch_stats;
     out->probe_writes_stats = plan->probe_writes_stats;
     out->reest = plan->reest;
     out->swap_layer = plan->swap_layer;

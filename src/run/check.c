@@ -231,10 +231,9 @@ static void clear_unit(struct trajectory *t)
             place(t, own[i])[j] = NAN;
 }
 
-enum status check_measure(struct trajectory *t, uint64_t index)
+static enum status measure_units(struct trajectory *t, uint64_t index)
 {
     enum status status = STATUS_OK;
-    measure_shared(t, index);
     for (size_t unit = 0; !status && unit < t->config.momenta_count; unit++) {
         clear_unit(t);
         status = measure_unit(t, unit, index + 1 == plan_check_count(&t->config.plan));
@@ -243,4 +242,54 @@ enum status check_measure(struct trajectory *t, uint64_t index)
                                     variables_record_size(GROUP_CHECK, &t->extent));
     }
     return status;
+}
+
+enum status check_measure(struct trajectory *t, uint64_t index)
+{
+    measure_shared(t, index);
+    return measure_units(t, index);
+}
+
+/* Whether what the weights give now is what was stored. */
+static bool is_reproduced(struct trajectory *t, const float *stored)
+{
+    static const enum variable_id given[] = {VARIABLE_norm, VARIABLE_acc_train, VARIABLE_val_loss_train, VARIABLE_mu_over_sigma};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        for (size_t j = 0; j < variables_size(given[i], &t->extent); j++) {
+            float now = (float)place(t, given[i])[j];
+            if (memcmp(&now, &stored[variables_offset(given[i], &t->extent) + j], sizeof now) != 0)
+                return false;
+        }
+    return true;
+}
+
+/* Channels are ranked by angles in double; those stored in float rank them the same unless two are equal. */
+static bool is_ranked(const struct trajectory *t, const float *stored, bool last)
+{
+    const float *angle = stored + variables_offset(VARIABLE_angle, &t->extent);
+    enum when_kind when = t->config.plan.swap_top;
+    if (when == WHEN_NEVER || (when == WHEN_LAST && !last))
+        return true;
+    for (size_t i = 0; i < t->net.channels; i++)
+        for (size_t j = 0; j < i; j++)
+            if (angle[i] == angle[j])
+                return false;
+    return true;
+}
+
+enum status check_repeat(struct trajectory *t, uint64_t index, const float *stored)
+{
+    for (size_t i = 0; i < variables_record_size(GROUP_CHECK, &t->extent); i++)
+        t->record[i] = (double)stored[i];
+    t->reestimated_known = t->ema_known = false;
+    geometry_norm(&t->net, t->weights, place(t, VARIABLE_norm));
+    measure_training_mode(t);
+    lag_mu_over_sigma(t->net.channels, &t->fresh, place(t, VARIABLE_mu_over_sigma));
+    if (!is_reproduced(t, stored))
+        return status_fail(STATUS_MISMATCH, "the weights stored at step %llu do not give here the values that are stored there",
+                           (unsigned long long)t->step);
+    if (!is_ranked(t, stored, index + 1 == plan_check_count(&t->config.plan)))
+        return status_fail(STATUS_MISMATCH, "two channels have the same stored angle at step %llu: how swap_top ranked them is not known",
+                           (unsigned long long)t->step);
+    return measure_units(t, index);
 }

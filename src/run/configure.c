@@ -12,6 +12,7 @@ struct plan configure_plan(const struct settings *s)
         .trace_every = (uint64_t)s->trace_every,
         .val_size = (uint64_t)s->val_size,
         .probe_size = (uint64_t)s->probe_size,
+        .keep_batch_stats = s->keep_batch_stats,
         .probe_writes_stats = s->probe_writes_stats,
         .reest = (enum when_kind)s->reest,
         .swap_layer = (enum when_kind)s->swap_layer,

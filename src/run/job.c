@@ -18,6 +18,11 @@ enum status job_pack(const struct job *job, struct pack *pack)
     pack_f64(pack, job->state_every);
     pack_u32(pack, job->checks);
     pack_u32(pack, job->samples);
+    pack_u64(pack, job->steps);
+    pack_u64(pack, job->parameters);
+    pack_u8(pack, job->replay);
+    pack_u32(pack, job->source);
+    pack_text(pack, job->store);
     return pack->failed ? status_fail(STATUS_NOMEM, "out of memory for a job") : STATUS_OK;
 }
 
@@ -38,6 +43,11 @@ enum status job_unpack(const void *bytes, size_t size, struct job *out)
     out->state_every = unpack_f64(&unpack);
     out->checks = unpack_u32(&unpack);
     out->samples = unpack_u32(&unpack);
+    out->steps = unpack_u64(&unpack);
+    out->parameters = unpack_u64(&unpack);
+    out->replay = unpack_u8(&unpack);
+    out->source = unpack_u32(&unpack);
+    unpack_text(&unpack, out->store, sizeof out->store);
     if (unpack.failed || unpack.at != unpack.size)
         return status_fail(STATUS_CORRUPT, "a job of %zu bytes is damaged", size);
     return status_context(settings_text_read(text, &out->settings), "job");

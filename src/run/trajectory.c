@@ -5,6 +5,7 @@
 #include "bnsweep/measure/geometry.h"
 #include "bnsweep/measure/lag.h"
 #include "bnsweep/run/check.h"
+#include "bnsweep/run/keep.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,6 +94,8 @@ static enum status create_parts(struct trajectory *t)
     if (!status)
         status = window_create(&t->window, &t->net, &config->plan, &t->arena);
     if (!status)
+        status = keep_create(t);
+    if (!status)
         status = create_weights(t);
     if (!status)
         status = create_averages(t);
@@ -151,6 +154,16 @@ static enum status trace(struct trajectory *t)
     return status;
 }
 
+enum status trajectory_take_batch(struct trajectory *t)
+{
+    enum status status = trace(t);
+    if (status)
+        return status;
+    for (size_t m = 0; net_has_running(&t->net) && m < t->config.momenta_count; m++)
+        running_update(&t->net, t->held, &t->pass.batch, t->pass.n, &t->running[m]);
+    return STATUS_OK;
+}
+
 static void apply_update(struct trajectory *t, double loss)
 {
     double *cos_update, *cos_grad;
@@ -180,15 +193,18 @@ enum status trajectory_step(struct trajectory *t)
         return status;
     if (!isfinite(loss))
         return status_fail(STATUS_DIVERGED, "the loss is %g at step %llu", loss, (unsigned long long)t->step + 1);
-    status = trace(t);
+    status = keep_batch(t);
+    if (!status)
+        status = trajectory_take_batch(t);
     if (status)
         return status;
-    for (size_t m = 0; net_has_running(&t->net) && m < t->config.momenta_count; m++)
-        running_update(&t->net, t->held, &t->pass.batch, t->pass.n, &t->running[m]);
     apply_update(t, loss);
     t->step++;
     window_snapshot(&t->window, t->step, t->weights);
-    return checks ? check_measure(t, check) : STATUS_OK;
+    if (!checks)
+        return STATUS_OK;
+    status = keep_weights(t, check);
+    return status ? status : check_measure(t, check);
 }
 
 struct hash trajectory_weights_hash(const struct trajectory *trajectory)

@@ -21,7 +21,8 @@ enum status apply_check(const struct record *record, const struct variables_exte
     if (record->kind != RECORD_VALUES)
         return STATUS_OK;
     size_t size = variables_record_size(record->group, extent), count = variables_record_count(record->group, extent);
-    if (record->count != size || record->index >= count)
+    size_t records = size && variables_kept(record->group) && record->count % size == 0 ? record->count / size : 1;
+    if (record->count != records * size || record->index >= count || records > count - record->index)
         return status_fail(STATUS_CORRUPT, "record %u of group %d with %u values, but the store has %zu of %zu values", record->index,
                            (int)record->group, record->count, count, size);
     return STATUS_OK;
@@ -47,6 +48,8 @@ static enum status add_item(struct apply_plan *plan, size_t *capacity, const str
     }
     plan->items[plan->count++] = (struct apply_item){entry->row, entry->sequence, entry->offset};
     plan->last = entry->sequence;
+    if (entry->kind == JOURNAL_RECORD && record_is_kept(entry->bytes, entry->size))
+        plan->kept += entry->size;
     return STATUS_OK;
 }
 
@@ -89,9 +92,10 @@ uint64_t apply_growth(const struct apply_plan *plan, const struct schema *schema
 {
     size_t row = 4096; /* texts */
     for (int group = 0; group < GROUP_COUNT; group++)
-        row += sizeof(float) * variables_record_size((enum variable_group)group, &schema->extent) *
-               variables_record_count((enum variable_group)group, &schema->extent);
-    return plan->rows * row + GROWTH_MARGIN;
+        if (!variables_kept((enum variable_group)group))
+            row += sizeof(float) * variables_record_size((enum variable_group)group, &schema->extent) *
+                   variables_record_count((enum variable_group)group, &schema->extent);
+    return plan->rows * row + 2 * plan->kept /* begun chunks are whole */ + GROWTH_MARGIN;
 }
 
 static enum status apply_state(struct columns *columns, const struct journal_entry *entry)
@@ -163,7 +167,9 @@ static enum status apply_record(struct application *to, const struct journal_ent
     enum status status = record_unpack(entry->bytes, entry->size, &record);
     if (!status)
         status = apply_check(&record, &to->schema->extent);
-    if (!status && record.kind == RECORD_VALUES)
+    if (!status && record.kind == RECORD_VALUES && variables_kept(record.group))
+        status = values_write_kept(to->values, entry->row, &record);
+    else if (!status && record.kind == RECORD_VALUES)
         values_put(to->values, &record);
     else if (!status)
         status = apply_end(to->columns, entry->row, &record);

@@ -14,6 +14,7 @@ struct apply_plan {
         uint64_t row, sequence, offset;
     } *items; /* owned */
     size_t count, rows; /* rows: how many different ones */
+    uint64_t kept;      /* bytes of records of kept groups */
     uint64_t last;      /* sequence number of the last one; the store's own where there is none */
 };
 

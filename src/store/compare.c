@@ -125,6 +125,8 @@ static enum status compare_attribute(hid_t file, const char *path, const struct 
     if (!status && strcmp(stored, attribute->text) != 0) {
         const char *theirs = stored, *ours = attribute->text;
         move_to_difference(&theirs, &ours);
+        theirs = *theirs ? theirs : "nothing"; /* one has a line more than the other */
+        ours = *ours ? ours : "nothing";
         status = status_fail(STATUS_VERSION, "%s was made with another %s: %.*s in the store, %.*s in this sweep; %s", path,
                              attribute->name, (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours, ADVICE);
     }

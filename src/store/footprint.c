@@ -24,11 +24,8 @@ static double chunk_bytes(double count, double size)
 static double variable_bytes(const struct variables_extent *extent, enum variable_id id, uint64_t rows)
 {
     enum layout_axis axes[LAYOUT_MAX_RANK];
-    struct h5_shape shape = {.rank = layout_variable_axes(id, axes)};
-    for (int i = 1; i < shape.rank; i++)
-        shape.size[i] = layout_length(extent, axes[i]);
-    schema_chunks(&shape);
-    double count = ceil((double)rows / (double)shape.chunk[0]), size = sizeof(float) * (double)shape.chunk[0];
+    struct h5_shape shape = schema_shape(extent, id, axes);
+    double count = ceil((double)rows / (double)shape.chunk[0]), size = (double)schema_element(id) * (double)shape.chunk[0];
     for (int i = 1; i < shape.rank; i++) {
         count *= ceil((double)shape.size[i] / (double)shape.chunk[i]);
         size *= (double)shape.chunk[i];
@@ -63,13 +60,24 @@ static enum status text_bytes(const struct layout *layout, const struct writer_u
     return STATUS_OK;
 }
 
+static double variables_bytes(const struct variables_extent *extent, bool kept, uint64_t rows)
+{
+    double bytes = 0;
+    for (int id = 0; id < VARIABLE_COUNT; id++)
+        if (layout_has_variable((enum variable_id)id, extent) && variables_kept(variables_table[id].group) == kept)
+            bytes += variable_bytes(extent, (enum variable_id)id, rows);
+    return bytes;
+}
+
+uint64_t footprint_kept(const struct layout *layout, uint64_t trajectories)
+{
+    return (uint64_t)variables_bytes(&layout->extent, true, trajectories);
+}
+
 enum status footprint_bytes(const struct layout *layout, const struct writer_units *units, uint64_t rows, uint64_t *out)
 {
-    double texts, bytes = 0;
+    double texts, bytes = variables_bytes(&layout->extent, false, rows);
     enum status status = text_bytes(layout, units, &texts);
-    for (int id = 0; id < VARIABLE_COUNT; id++)
-        if (layout_has_variable((enum variable_id)id, &layout->extent))
-            bytes += variable_bytes(&layout->extent, (enum variable_id)id, rows);
     for (int i = 0; i < COLUMN_COUNT; i++)
         bytes += column_bytes(layout_columns_table[i].type, rows);
     for (size_t i = 0; i < layout->column_count; i++)

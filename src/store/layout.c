@@ -53,6 +53,8 @@ size_t layout_length(const struct variables_extent *extent, enum layout_axis axi
     case AXIS_ORDER: return extent->orders;
     case AXIS_K: return extent->ks;
     case AXIS_EMA: return extent->emas;
+    case AXIS_STEP: return extent->steps;
+    case AXIS_PARAMETER: return extent->parameters;
     case AXIS_UNIT:
     case AXIS_COUNT: break;
     }
@@ -63,10 +65,14 @@ int layout_variable_axes(enum variable_id id, enum layout_axis axes[LAYOUT_MAX_R
 {
     int rank = 0;
     axes[rank++] = AXIS_UNIT;
-    if (variables_table[id].group == GROUP_CHECK)
-        axes[rank++] = AXIS_CHECK;
-    else if (variables_table[id].group == GROUP_TRACE)
-        axes[rank++] = AXIS_SAMPLE;
+    switch (variables_table[id].group) {
+    case GROUP_CHECK:
+    case GROUP_WEIGHTS: axes[rank++] = AXIS_CHECK; break;
+    case GROUP_TRACE: axes[rank++] = AXIS_SAMPLE; break;
+    case GROUP_STEP: axes[rank++] = AXIS_STEP; break;
+    case GROUP_UNIT:
+    case GROUP_COUNT: break;
+    }
     switch (variables_table[id].dims) {
     case DIMS_NONE: break;
     case DIMS_CHANNEL: axes[rank++] = AXIS_CHANNEL; break;
@@ -77,6 +83,7 @@ int layout_variable_axes(enum variable_id id, enum layout_axis axes[LAYOUT_MAX_R
         axes[rank++] = AXIS_K;
         break;
     case DIMS_EMA: axes[rank++] = AXIS_EMA; break;
+    case DIMS_PARAMETER: axes[rank++] = AXIS_PARAMETER; break;
     }
     return rank;
 }
@@ -96,6 +103,8 @@ const void *layout_coordinate(const struct layout *layout, enum layout_axis axis
     case AXIS_ORDER: return layout->orders;
     case AXIS_K: return layout->ks;
     case AXIS_EMA: return layout->emas;
+    case AXIS_STEP: return layout->steps;
+    case AXIS_PARAMETER: return layout->parameters;
     case AXIS_UNIT:
     case AXIS_CHANNEL:
     case AXIS_COUNT: break;

@@ -66,12 +66,12 @@ static enum status list_columns(struct reader *reader)
 }
 
 /* The journal first: whatever it no longer holds when it is opened, the store that is opened later has. */
-static enum status open_once(struct reader *reader)
+static enum status open_once(struct reader *reader, bool published)
 {
     char path[PATH_MAX];
     struct journal_reader *journal = NULL;
     enum status status = paths_beside(reader->path, ".journal", path);
-    enum status health = status ? status : journal_reader_open(path, &journal);
+    enum status health = status || published ? status : journal_reader_open(path, &journal);
     char message[sizeof reader->journal.message] = "";
     if (health)
         snprintf(message, sizeof message, "%s", status_message());
@@ -101,7 +101,7 @@ static void drop(struct reader *reader)
     reader->file = -1;
 }
 
-enum status reader_open(const char *path, struct reader **out)
+static enum status open_reader(const char *path, bool published, struct reader **out)
 {
     *out = NULL;
     struct reader *reader = mem_array(1, sizeof *reader);
@@ -111,7 +111,7 @@ enum status reader_open(const char *path, struct reader **out)
     enum status status = paths_resolve(path, reader->path);
     /* On a network file system a reader may meet the old store and the new journal for a moment. */
     for (int try = 0; !status && try < OPEN_TRIES; try++) {
-        status = open_once(reader);
+        status = open_once(reader, published);
         if (!status) {
             *out = reader;
             return STATUS_OK;
@@ -122,6 +122,16 @@ enum status reader_open(const char *path, struct reader **out)
     }
     mem_free(reader);
     return status;
+}
+
+enum status reader_open(const char *path, struct reader **out)
+{
+    return open_reader(path, false, out);
+}
+
+enum status reader_open_published(const char *path, struct reader **out)
+{
+    return open_reader(path, true, out);
 }
 
 void reader_close(struct reader *reader)
@@ -297,23 +307,53 @@ enum status reader_texts(const struct reader *reader, const char *name, uint64_t
     return status;
 }
 
-enum status reader_values(const struct reader *reader, enum variable_id id, uint64_t first, size_t count, float *out)
+/* Describe all values of rows [first, first + count). */
+static enum status find_values(const struct reader *reader, enum variable_id id, uint64_t first, size_t count, struct h5_slab *out)
 {
-    const char *name = variables_table[id].name;
     enum layout_axis axes[LAYOUT_MAX_RANK];
-    hid_t dataset;
     if (!layout_has_variable(id, &reader->schema.extent))
-        return status_fail(STATUS_INPUT, "%s has no variable %s", reader->path, name);
+        return status_fail(STATUS_INPUT, "%s has no variable %s", reader->path, variables_table[id].name);
     if (first > reader->schema.rows || count > reader->schema.rows - first)
         return status_fail(STATUS_INPUT, "%s has %llu rows; %zu from %llu on were asked for", reader->path,
                            (unsigned long long)reader->schema.rows, count, (unsigned long long)first);
-    struct h5_slab slab = {.rank = layout_variable_axes(id, axes), .start = {first}, .count = {count}};
-    for (int i = 1; i < slab.rank; i++)
-        slab.count[i] = layout_length(&reader->schema.extent, axes[i]);
-    enum status status = h5_open_dataset(reader->file, name, &dataset);
-    if (!status && count)
-        status = h5_read(dataset, name, H5T_NATIVE_FLOAT, &slab, out);
+    *out = (struct h5_slab){.rank = layout_variable_axes(id, axes), .start = {first}, .count = {count}};
+    for (int i = 1; i < out->rank; i++)
+        out->count[i] = layout_length(&reader->schema.extent, axes[i]);
+    return STATUS_OK;
+}
+
+static enum status read_slab(const struct reader *reader, enum variable_id id, hid_t type, const struct h5_slab *slab, void *out)
+{
+    hid_t dataset;
+    enum status status = h5_open_dataset(reader->file, variables_table[id].name, &dataset);
+    if (!status && slab->count[0])
+        status = h5_read(dataset, variables_table[id].name, type, slab, out);
     if (dataset >= 0)
         H5Dclose(dataset);
     return status_context(status, "%s", reader->path);
+}
+
+enum status reader_values(const struct reader *reader, enum variable_id id, uint64_t first, size_t count, float *out)
+{
+    struct h5_slab slab;
+    enum status status = find_values(reader, id, first, count, &slab);
+    return status ? status : read_slab(reader, id, H5T_NATIVE_FLOAT, &slab, out);
+}
+
+enum status reader_positions(const struct reader *reader, enum variable_id id, uint64_t row, uint64_t first, size_t count, void *out)
+{
+    struct h5_slab slab;
+    enum variable_group group = variables_table[id].group;
+    size_t positions = variables_record_count(group, &reader->schema.extent);
+    enum status status = find_values(reader, id, row, 1, &slab);
+    if (!status && (first > positions || count > positions - first))
+        status = status_fail(STATUS_INPUT, "%s: %s has %zu positions; %zu from %llu on were asked for", reader->path,
+                             variables_table[id].name, positions, count, (unsigned long long)first);
+    if (status || !count)
+        return status;
+    if (group != GROUP_UNIT) {
+        slab.start[1] = first;
+        slab.count[1] = count;
+    }
+    return read_slab(reader, id, variables_double(group) ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, &slab, out);
 }

@@ -119,27 +119,37 @@ static enum status create_channels(hid_t file, const struct layout *layout)
     return status;
 }
 
-void schema_chunks(struct h5_shape *shape)
+size_t schema_element(enum variable_id id)
 {
-    uint64_t bytes = sizeof(float);
+    return variables_double(variables_table[id].group) ? sizeof(double) : sizeof(float);
+}
+
+struct h5_shape schema_shape(const struct variables_extent *extent, enum variable_id id, enum layout_axis axes[LAYOUT_MAX_RANK])
+{
+    struct h5_shape of = {.rank = layout_variable_axes(id, axes), .grows = true}, *shape = &of;
+    uint64_t bytes = schema_element(id);
     for (int i = 1; i < shape->rank; i++) {
-        shape->chunk[i] = shape->size[i];
+        shape->chunk[i] = shape->size[i] = layout_length(extent, axes[i]);
         bytes *= shape->size[i];
     }
-    uint64_t rows = CHUNK_BYTES / bytes;
+    /* Of what one unit keeps for others, the others' rows must take no place. */
+    uint64_t rows = variables_kept(variables_table[id].group) ? 1 : CHUNK_BYTES / bytes;
     shape->chunk[0] = rows < 1 ? 1 : rows > SCHEMA_BLOCK_ROWS ? SCHEMA_BLOCK_ROWS : rows;
     for (int i = 1; i < shape->rank && bytes > CHUNK_LIMIT; i++) {
         uint64_t one = bytes / shape->size[i], fit = CHUNK_LIMIT / one;
         shape->chunk[i] = fit < 1 ? 1 : fit;
         bytes = one * shape->chunk[i];
     }
+    return of;
 }
 
 static enum status finish_variable(hid_t file, hid_t dataset, enum variable_id id, const enum layout_axis *axes, int rank)
 {
     const struct variable *variable = &variables_table[id];
-    const float missing = NAN;
-    enum status status = h5_put(dataset, "_FillValue", H5T_NATIVE_FLOAT, &missing, 1);
+    const double missing = NAN;
+    const float missing_float = NAN;
+    enum status status = variables_double(variable->group) ? h5_put(dataset, "_FillValue", H5T_NATIVE_DOUBLE, &missing, 1)
+                                                           : h5_put(dataset, "_FillValue", H5T_NATIVE_FLOAT, &missing_float, 1);
     if (!status)
         status = describe(dataset, variable->units, variable->long_name);
     for (int i = 0; !status && i < rank; i++) {
@@ -157,11 +167,9 @@ static enum status create_variable(hid_t file, const struct variables_extent *ex
     hid_t dataset;
     if (!layout_has_variable(id, extent))
         return STATUS_OK;
-    struct h5_shape shape = {.rank = layout_variable_axes(id, axes), .grows = true};
-    for (int i = 1; i < shape.rank; i++)
-        shape.size[i] = layout_length(extent, axes[i]);
-    schema_chunks(&shape);
-    enum status status = h5_create_dataset(file, variables_table[id].name, H5T_IEEE_F32LE, &shape, &missing, &dataset);
+    struct h5_shape shape = schema_shape(extent, id, axes);
+    hid_t type = variables_double(variables_table[id].group) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    enum status status = h5_create_dataset(file, variables_table[id].name, type, &shape, &missing, &dataset);
     if (status)
         return status;
     status = finish_variable(file, dataset, id, axes, shape.rank);
@@ -287,7 +295,8 @@ static enum status read_lengths(hid_t file, struct schema *out)
     out->rows = length[AXIS_UNIT];
     out->extent = (struct variables_extent){.checks = length[AXIS_CHECK], .samples = length[AXIS_SAMPLE],
         .channels = length[AXIS_CHANNEL], .layers = length[AXIS_LAYER], .reests = length[AXIS_REEST],
-        .orders = length[AXIS_ORDER], .ks = length[AXIS_K], .emas = length[AXIS_EMA]};
+        .orders = length[AXIS_ORDER], .ks = length[AXIS_K], .emas = length[AXIS_EMA], .steps = length[AXIS_STEP],
+        .parameters = length[AXIS_PARAMETER]};
     return STATUS_OK;
 }
 

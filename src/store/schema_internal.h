@@ -29,8 +29,11 @@ enum status schema_grow(hid_t file, uint64_t old_rows, uint64_t rows);
 /* Set the sequence number of the last journal entry in the store. */
 enum status schema_set_applied(hid_t file, uint64_t applied);
 
-/* Choose the chunks of a measured variable of this rank and these sizes, the first of which is not looked at. */
-void schema_chunks(struct h5_shape *shape);
+/* Return the bytes of one value of a measured variable. */
+size_t schema_element(enum variable_id id);
+
+/* Return the sizes and chunks of a measured variable in a store with these axes, without rows yet, and its axes. */
+struct h5_shape schema_shape(const struct variables_extent *extent, enum variable_id id, enum layout_axis axes[LAYOUT_MAX_RANK]);
 
 /* Create the layout's column where it is missing. */
 enum status schema_add_column(hid_t file, const struct layout_column *column, uint64_t rows);

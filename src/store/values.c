@@ -21,6 +21,8 @@ struct values {
 static enum status open_group(struct values *values, enum variable_group which, size_t *largest)
 {
     struct group *group = &values->groups[which];
+    if (variables_kept(which))
+        return STATUS_OK;
     group->count = variables_record_count(which, &values->extent);
     group->size = variables_record_size(which, &values->extent);
     size_t total = group->count;
@@ -64,13 +66,9 @@ void values_put(struct values *values, const struct record *record)
     group->present[record->index] = group->any = true;
 }
 
-/* Write records [first, end) of one variable. */
-static enum status write_run(struct values *values, enum variable_id id, uint64_t row, size_t first, size_t end)
+/* Write positions [first, end) of one variable, gathered in its type. */
+static enum status write_gathered(struct values *values, enum variable_id id, uint64_t row, size_t first, size_t end, const void *gathered)
 {
-    const struct group *group = &values->groups[variables_table[id].group];
-    size_t size = variables_size(id, &values->extent), offset = variables_offset(id, &values->extent);
-    for (size_t i = first; i < end; i++)
-        memcpy(values->gathered + (i - first) * size, group->values + i * group->size + offset, size * sizeof(float));
     enum layout_axis axes[LAYOUT_MAX_RANK];
     struct h5_slab slab = {.rank = layout_variable_axes(id, axes), .start = {row}, .count = {1}};
     int axis = 1;
@@ -80,7 +78,39 @@ static enum status write_run(struct values *values, enum variable_id id, uint64_
     }
     for (; axis < slab.rank; axis++)
         slab.count[axis] = layout_length(&values->extent, axes[axis]);
-    return h5_write(values->datasets[id], variables_table[id].name, H5T_NATIVE_FLOAT, &slab, values->gathered);
+    hid_t type = variables_double(variables_table[id].group) ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+    return h5_write(values->datasets[id], variables_table[id].name, type, &slab, gathered);
+}
+
+/* Write records [first, end) of one variable. */
+static enum status write_run(struct values *values, enum variable_id id, uint64_t row, size_t first, size_t end)
+{
+    const struct group *group = &values->groups[variables_table[id].group];
+    size_t size = variables_size(id, &values->extent), offset = variables_offset(id, &values->extent);
+    for (size_t i = first; i < end; i++)
+        memcpy(values->gathered + (i - first) * size, group->values + i * group->size + offset, size * sizeof(float));
+    return write_gathered(values, id, row, first, end, values->gathered);
+}
+
+enum status values_write_kept(struct values *values, uint64_t row, const struct record *record)
+{
+    bool doubles = variables_double(record->group);
+    size_t record_size = variables_record_size(record->group, &values->extent), element = doubles ? sizeof(double) : sizeof(float);
+    size_t records = record->count / record_size;
+    const char *from = doubles ? (const char *)record->doubles : (const char *)record->values;
+    char *gathered = mem_array(record->count, element);
+    enum status status = gathered ? STATUS_OK : STATUS_NOMEM;
+    for (int id = 0; !status && id < VARIABLE_COUNT; id++) {
+        if (variables_table[id].group != record->group || values->datasets[id] < 0)
+            continue;
+        size_t size = variables_size((enum variable_id)id, &values->extent) * element;
+        size_t offset = variables_offset((enum variable_id)id, &values->extent) * element;
+        for (size_t i = 0; i < records; i++)
+            memcpy(gathered + i * size, from + i * record_size * element + offset, size);
+        status = write_gathered(values, (enum variable_id)id, row, record->index, record->index + records, gathered);
+    }
+    mem_free(gathered);
+    return status;
 }
 
 static enum status write_group(struct values *values, enum variable_group which, uint64_t row)

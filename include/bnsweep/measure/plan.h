@@ -16,6 +16,7 @@ struct plan {
     uint64_t steps, first_check, check_every, angle_window;
     uint64_t trace_every; /* 0: no trace */
     uint64_t val_size, probe_size;
+    bool keep_batch_stats;   /* every step's batch statistics, and the weights at checks, are measured values too */
     bool probe_writes_stats; /* the training-mode validation pass also writes the running statistics, as a careless script does */
     enum when_kind reest, swap_layer, swap_top, ema;
     size_t reest_count, ema_count;
@@ -57,7 +58,8 @@ size_t plan_k(size_t channels, size_t index);
 /* Return whether a measurement with this switch is due at a check; `accuracy` is acc_eval there. */
 bool plan_due(enum when_kind when, bool last, double accuracy);
 
-/* Return the store's axes for a network of so many channels and blocks; an axis no measurement uses has length 0. */
+/* Return the store's axes for a network of so many channels and blocks; an axis no measurement uses has length 0, and so has
+ * `parameters`, which the plan does not know. */
 struct variables_extent plan_extent(const struct plan *plan, size_t channels, size_t layers);
 
 #endif

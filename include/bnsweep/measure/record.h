@@ -26,14 +26,16 @@ enum record_outcome { RECORD_DONE = 0, RECORD_DIVERGED = 1 };
 
 enum { RECORD_APPLIED_SIZE = 8192, RECORD_MAX_VALUES = 1 << 24 };
 
-/* One record of one unit. VALUES: all variables of `group` at position `index` (check or sample number, from 0).
+/* One record of one unit. VALUES: all variables of `group` at position `index` (check, sample or step number, from 0), and for kept
+ * groups (variables_kept) at as many positions behind it as there are values for.
  * END: how it ended, the hashes, and the settings read back from the running network and optimizer as "key = value" lines. */
 struct record {
     enum record_kind kind;
     /* VALUES */
     enum variable_group group;
-    uint32_t index, count; /* `count` values, in the table's order */
+    uint32_t index, count; /* `count` values, in the table's order: in `values`, or in `doubles` where the group has doubles */
     float *values;         /* not owned when packed; owned (mem_free by record_free) when unpacked */
+    double *doubles;       /* the same */
     /* END */
     enum record_outcome outcome;
     uint64_t steps;         /* steps trained */
@@ -53,5 +55,8 @@ void record_free(struct record *record);
 
 /* Return whether the packed record is an END record, without reading the rest of it. */
 bool record_is_end(const void *bytes, size_t size);
+
+/* Return whether the packed record has values of a kept group (variables_kept). */
+bool record_is_kept(const void *bytes, size_t size);
 
 #endif

@@ -4,11 +4,14 @@
 
 #include <stddef.h>
 
-/* Along what a variable repeats besides `unit`: once a unit, at every check, at every trace sample. */
-enum variable_group { GROUP_UNIT, GROUP_CHECK, GROUP_TRACE, GROUP_COUNT };
+#include <stdbool.h>
+
+/* Along what a variable repeats besides `unit`: once a unit, at every check, at every trace sample. The last two are kept by
+ * keep_batch_stats, once a trajectory, in the row of its first unit: at every step (in double), at every check. */
+enum variable_group { GROUP_UNIT, GROUP_CHECK, GROUP_TRACE, GROUP_STEP, GROUP_WEIGHTS, GROUP_COUNT };
 
 /* The axes behind unit (and check or sample). ORDER_K is two axes: order, k (k fastest). */
-enum variable_dims { DIMS_NONE, DIMS_CHANNEL, DIMS_LAYER, DIMS_REEST, DIMS_ORDER_K, DIMS_EMA };
+enum variable_dims { DIMS_NONE, DIMS_CHANNEL, DIMS_LAYER, DIMS_REEST, DIMS_ORDER_K, DIMS_EMA, DIMS_PARAMETER };
 
 /* X(name, group, dims, units, long_name); the order is the order in a record, append at the end of a group only. */
 #define VARIABLES(X)                                                                                                        \
@@ -35,7 +38,10 @@ enum variable_dims { DIMS_NONE, DIMS_CHANNEL, DIMS_LAYER, DIMS_REEST, DIMS_ORDER
     X(acc_ema, CHECK, EMA, "1", "evaluation accuracy of averaged weights with their own averaged running statistics")       \
     X(acc_ema_raw, CHECK, EMA, "1", "evaluation accuracy of averaged weights with the raw model's running statistics")      \
     X(acc_ema_reest, CHECK, EMA, "1", "evaluation accuracy of averaged weights after re-estimation")                        \
-    X(lag_trace, TRACE, CHANNEL, "sigma", "(running mean before the update - batch mean) / batch standard deviation")
+    X(lag_trace, TRACE, CHANNEL, "sigma", "(running mean before the update - batch mean) / batch standard deviation")       \
+    X(batch_mean, STEP, CHANNEL, "1", "mean of the step's batch, as it enters the running mean; kept once a trajectory")    \
+    X(batch_var, STEP, CHANNEL, "1", "biased variance of the step's batch; kept once a trajectory")                         \
+    X(weights, WEIGHTS, PARAMETER, "1", "all parameters, laid out as the attribute parameters says; kept once a trajectory")
 
 enum variable_id {
 #define X(name, group, dims, units, long_name) VARIABLE_##name,
@@ -57,7 +63,14 @@ extern const struct variable variables_table[VARIABLE_COUNT];
 /* The lengths of the axes. */
 struct variables_extent {
     size_t checks, samples, channels, layers, reests, orders, ks, emas;
+    size_t steps, parameters; /* 0 where nothing is kept */
 };
+
+/* Return whether the group is kept once a trajectory; else every unit has it. */
+bool variables_kept(enum variable_group group);
+
+/* Return whether the group's values are doubles in records and in the store; else floats. */
+bool variables_double(enum variable_group group);
 
 /* Return how many values the variable has at one unit, check or sample. */
 size_t variables_size(enum variable_id id, const struct variables_extent *extent);
@@ -68,7 +81,7 @@ size_t variables_offset(enum variable_id id, const struct variables_extent *exte
 /* Return how many values a record of the group holds: all its variables in the table's order. */
 size_t variables_record_size(enum variable_group group, const struct variables_extent *extent);
 
-/* Return how many records of the group a unit has: 1, checks or samples. */
+/* Return how many records of the group a unit has: 1, checks, samples or steps. */
 size_t variables_record_count(enum variable_group group, const struct variables_extent *extent);
 
 #endif

@@ -15,4 +15,9 @@ void check_before_step(struct trajectory *trajectory);
  * are written only where probe_writes_stats asks for it. */
 enum status check_measure(struct trajectory *trajectory, uint64_t index);
 
+/* The same for a trajectory that was not trained: its weights and running statistics are those at the check, and `stored`, a record of
+ * GROUP_CHECK, is that of another momentum there, from which comes what all momenta have in common and weights alone do not give.
+ * STATUS_MISMATCH where what they do give has other bits than stored, or where what is stored does not decide an order. */
+enum status check_repeat(struct trajectory *trajectory, uint64_t index, const float *stored);
+
 #endif

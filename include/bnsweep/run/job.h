@@ -8,6 +8,8 @@
 #include "bnsweep/run/trajectory.h"
 #include "bnsweep/sweep/settings.h"
 
+#include <stdbool.h>
+
 enum { JOB_PATH_SIZE = 4096 };
 
 struct job {
@@ -19,6 +21,11 @@ struct job {
     char state[JOB_PATH_SIZE];                /* where its state is saved */
     double state_every;                       /* seconds between two saved states */
     uint32_t checks, samples;                 /* so many of each unit are recorded without a gap: no later state may be gone on from */
+    uint64_t steps;                           /* the same of what the first unit keeps */
+    uint64_t parameters;                      /* the store's axis */
+    bool replay;                              /* from what the store keeps of another unit: */
+    uint32_t source;                          /* its row */
+    char store[JOB_PATH_SIZE];                /* "" where nothing is replayed */
 };
 
 /* Append the job's bytes. STATUS_NOMEM. */

@@ -62,6 +62,7 @@ struct trajectory {
     struct average *averages;          /* [extent.emas] */
     bool held[NET_MAX_BLOCKS], frozen_now[NET_MAX_BLOCKS + 1];
     double *norm_init;                 /* [net.channels] */
+    double *kept;                      /* workspace of run/keep.c; NULL where nothing is kept */
     struct hash weights_init;
     /* workspace of a check */
     double *record, *channel_values;
@@ -83,6 +84,10 @@ void trajectory_free(struct trajectory *trajectory);
 /* Train one step, and measure and send what is due at it. STATUS_DIVERGED where the loss is not finite (the step is then not taken);
  * STATUS_SHAPE for a batch norm with one value a channel; what the sink returns. */
 enum status trajectory_step(struct trajectory *trajectory);
+
+/* Have the running statistics of every momentum take in the statistics of the batch of the coming step, in trajectory->pass.batch, and
+ * send the trace sample that is due before. What the sink returns. */
+enum status trajectory_take_batch(struct trajectory *trajectory);
 
 /* Return the hash of the weights now, and of one momentum's running statistics (all zero where there are none). */
 struct hash trajectory_weights_hash(const struct trajectory *trajectory);

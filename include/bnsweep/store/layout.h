@@ -38,7 +38,9 @@ enum layout_type { LAYOUT_TEXT, LAYOUT_INTEGER, LAYOUT_REAL };
     X(REEST, reest, INTEGER, "1", "training batches averaged for the re-estimate")                \
     X(ORDER, order, TEXT, "", "what the channels were ranked by")                                 \
     X(K, k, INTEGER, "1", "channels replaced")                                                    \
-    X(EMA, ema, REAL, "1", "decay of the weight average")
+    X(EMA, ema, REAL, "1", "decay of the weight average")                                         \
+    X(STEP, step, INTEGER, "1", "training step, the first is 1")                                  \
+    X(PARAMETER, parameter, INTEGER, "1", "place in the parameter vector, from 0")
 
 enum layout_axis {
 #define X(upper, name, type, units, long_name) AXIS_##upper,
@@ -105,6 +107,7 @@ struct layout {
     const char *const *orders;                     /* [extent.orders] names */
     const int64_t *ks;                             /* [extent.ks] channels */
     const double *emas;                            /* [extent.emas] decays */
+    const int64_t *steps, *parameters;             /* [extent.steps] from 1, [extent.parameters] from 0 */
     const struct layout_column *columns;           /* [column_count] one for each setting */
     size_t column_count;
     const struct layout_attribute *attributes;     /* [attribute_count] */

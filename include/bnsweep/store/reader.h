@@ -32,6 +32,9 @@ struct reader_journal {
  * STATUS_INPUT (not there, or no store), STATUS_CORRUPT, STATUS_VERSION, STATUS_IO, STATUS_NOMEM. */
 enum status reader_open(const char *path, struct reader **out);
 
+/* The same without what the journal holds beyond the published file, which need not be read then. */
+enum status reader_open_published(const char *path, struct reader **out);
+
 /* NULL is allowed. */
 void reader_close(struct reader *reader);
 
@@ -63,5 +66,9 @@ enum status reader_texts(const struct reader *reader, const char *column, uint64
 /* Read a measured variable at rows [first, first + count), as published: out[count][check or sample][...] in the order of its axes,
  * NaN where not measured. STATUS_INPUT where the store has no such variable or rows, STATUS_CORRUPT. */
 enum status reader_values(const struct reader *reader, enum variable_id id, uint64_t first, size_t count, float *out);
+
+/* Read positions [first, first + count) (checks, samples or steps; a variable without them has one) of one unit's variable, of any
+ * type: out[count][...], doubles where its group has doubles. Errors as reader_values. */
+enum status reader_positions(const struct reader *reader, enum variable_id id, uint64_t row, uint64_t first, size_t count, void *out);
 
 #endif

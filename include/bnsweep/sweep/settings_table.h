@@ -95,6 +95,8 @@
     X(MEASURE, CHOICE, swap_top, "never", ONE_OF(WHEN, when), ALWAYS, true, "when the first k channels are swapped")       \
     X(MEASURE, CHOICE, ema, "never", ONE_OF(WHEN, when), ALWAYS, true, "when weight averages are evaluated")               \
     X(MEASURE, REALS, ema_decays, "0.999", BETWEEN_OPEN(0, 1), EMA, true, "decays of the weight averages: a list")         \
+    X(MEASURE, BOOL, keep_batch_stats, "no", YES_NO, ALWAYS, false,                                                        \
+      "store each step's batch statistics and the weights at checks: new bn_momentum values then need no training")        \
     X(DERIVED, DIGEST, file_hash, "", TEXT("32 hexadecimal digits"), FILE, true, "hash of the data file's bytes")          \
     X(DERIVED, DIGEST, init_hash, "", TEXT("32 hexadecimal digits"), INIT, true, "hash of the init file's bytes")
 
