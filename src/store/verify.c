@@ -6,6 +6,7 @@
 #include "reader_internal.h"
 
 #include <hdf5_hl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,24 @@ static void verify_axes(struct verification *to, hid_t dataset, const char *name
     }
 }
 
+static bool is_kept(const char *name)
+{
+    for (int id = 0; id < VARIABLE_COUNT; id++)
+        if (variables_kept(variables_table[id].group) && strcmp(variables_table[id].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a row of a kept variable, which has chunks of its own, has any. */
+static bool is_written(hid_t dataset, hsize_t row)
+{
+    const hsize_t first[LAYOUT_MAX_RANK] = {row};
+    unsigned filters;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t size;
+    return H5Dget_chunk_info_by_coord(dataset, first, &filters, &address, &size) < 0 || address != HADDR_UNDEF;
+}
+
 /* Read all rows of a number variable; HDF5 checks each chunk's checksum on the way. */
 static enum status read_numbers(struct verification *to, hid_t dataset, const char *name, size_t element, int rank, const hsize_t *size)
 {
@@ -70,12 +89,15 @@ static enum status read_numbers(struct verification *to, hid_t dataset, const ch
         if (!mem_multiply(&row, size[i]))
             return status_fail(STATUS_NOMEM, "%s: a row is too large", name);
     }
-    hsize_t rows = row < READ_BYTES ? READ_BYTES / row : 1;
+    bool kept = is_kept(name);
+    hsize_t rows = row < READ_BYTES && !kept ? READ_BYTES / row : 1;
     rows = rows < size[0] ? rows : size[0];
     void *buffer = mem_array(rows, row);
     hid_t type = H5Dget_type(dataset);
     enum status status = buffer ? STATUS_OK : STATUS_NOMEM;
     for (hsize_t first = 0; !status && first < size[0]; first += rows) {
+        if (kept && !is_written(dataset, first))
+            continue;
         slab.start[0] = first;
         slab.count[0] = size[0] - first < rows ? size[0] - first : rows;
         status = h5_read(dataset, name, type, &slab, buffer);
@@ -135,19 +157,56 @@ struct unit_block {
     int64_t *steps;            /* [UNIT_ROWS] */
 };
 
+/* Find the first position in [0, count) where the unit's variable is NaN throughout; `count` where there is none. */
+static enum status find_gap(const struct verification *to, enum variable_id id, uint64_t row, size_t count, size_t *out)
+{
+    size_t size = variables_size(id, &to->reader->schema.extent);
+    bool doubles = variables_double(variables_table[id].group), gap = false;
+    double *position = mem_array(size, sizeof *position);
+    enum status status = position ? STATUS_OK : STATUS_NOMEM;
+    for (*out = 0; !status && *out < count && !gap; *out += !gap) {
+        status = reader_positions(to->reader, id, row, *out, 1, position);
+        gap = true;
+        for (size_t i = 0; i < size && gap; i++)
+            gap = isnan(doubles ? position[i] : (double)((float *)position)[i]);
+    }
+    mem_free(position);
+    return status;
+}
+
+/* A unit that has kept its first step has kept all, and its weights at every check. */
+static enum status verify_kept(struct verification *to, uint64_t row, size_t steps, size_t checks)
+{
+    const struct variables_extent *extent = &to->reader->schema.extent;
+    size_t there = 0, gap;
+    if (!layout_has_variable(VARIABLE_batch_mean, extent) || steps > extent->steps)
+        return STATUS_OK;
+    enum status status = find_gap(to, VARIABLE_batch_mean, row, 1, &there);
+    for (int id = VARIABLE_batch_mean; !status && there && id <= VARIABLE_weights; id++) {
+        size_t count = id == VARIABLE_weights ? checks : steps;
+        status = find_gap(to, (enum variable_id)id, row, count, &gap);
+        if (!status && gap < count)
+            find(to, "row %llu is done, but has %zu of %zu positions of %s", (unsigned long long)row, gap, count, variables_table[id].name);
+    }
+    return status;
+}
+
 /* A unit that is shorter than others makes no checks behind its end. While its end is only in the journal, its steps are not known. */
-static void verify_unit(struct verification *to, const struct unit_block *block, size_t index)
+static enum status verify_unit(struct verification *to, const struct unit_block *block, size_t index)
 {
     const struct reader_unit *unit = &block->units[index];
     size_t due = 0;
     to->report->units[unit->status]++;
     for (size_t check = 0; check < to->reader->schema.extent.checks; check++)
         due += block->checks[check] <= block->steps[index];
-    if (unit->status != UNIT_DONE || block->steps[index] == 0 || unit->checks == due)
-        return;
-    to->report->incomplete_units++;
-    to->report->missing_checks += due > unit->checks ? due - unit->checks : 0;
-    find(to, "row %llu is done, but has %u of %zu checks", (unsigned long long)unit->row, unit->checks, due);
+    if (unit->status != UNIT_DONE || block->steps[index] <= 0)
+        return STATUS_OK;
+    if (unit->checks != due) {
+        to->report->incomplete_units++;
+        to->report->missing_checks += due > unit->checks ? due - unit->checks : 0;
+        find(to, "row %llu is done, but has %u of %zu checks", (unsigned long long)unit->row, unit->checks, due);
+    }
+    return verify_kept(to, unit->row, (size_t)block->steps[index], due);
 }
 
 static enum status verify_block(struct verification *to, const struct unit_block *block, uint64_t first, size_t count)
@@ -157,7 +216,7 @@ static enum status verify_block(struct verification *to, const struct unit_block
         return status;
     status = reader_unit_list(to->reader, first, count, block->units);
     for (size_t i = 0; !status && i < count; i++)
-        verify_unit(to, block, i);
+        status = verify_unit(to, block, i);
     reader_unit_free(block->units, count);
     return status;
 }

@@ -110,7 +110,9 @@ static void axes_without_a_measurement_have_no_length(void **state)
     plan.reest = plan.swap_top = plan.ema = WHEN_NEVER;
     plan.trace_every = 0;
     e = plan_extent(&plan, 160, 3);
-    assert_true(e.reests == 0 && e.orders == 0 && e.ks == 0 && e.emas == 0 && e.samples == 0 && e.checks == 41);
+    assert_true(e.reests == 0 && e.orders == 0 && e.ks == 0 && e.emas == 0 && e.samples == 0 && e.checks == 41 && e.steps == 0);
+    plan.keep_batch_stats = true;
+    assert_int_equal(plan_extent(&plan, 160, 3).steps, plan.steps);
 }
 
 #define REFUSE(text, change)                               \

@@ -39,6 +39,27 @@ static void values_go_there_and_back(void **state)
     pack_free(&pack);
 }
 
+static void doubles_go_there_and_back(void **state)
+{
+    (void)state;
+    double doubles[4] = {1.0 / 3, -0.0, 5e-324, NAN};
+    struct record record = {.kind = RECORD_VALUES, .group = GROUP_STEP, .index = 7, .count = 4, .doubles = doubles}, back;
+    struct pack pack = {0};
+    assert_ok(record_pack(&record, &pack));
+    assert_ok(record_unpack(pack.data, pack.size, &back));
+    assert_true(back.group == GROUP_STEP && back.index == 7 && back.count == 4);
+    assert_null(back.values);
+    assert_memory_equal(back.doubles, doubles, sizeof doubles);
+    assert_true(record_is_kept(pack.data, pack.size) && !record_is_kept(pack.data, 1) && !record_is_end(pack.data, pack.size));
+    record_free(&back);
+    assert_null(back.doubles);
+    record = values_record();
+    pack_clear(&pack);
+    assert_ok(record_pack(&record, &pack));
+    assert_false(record_is_kept(pack.data, pack.size));
+    pack_free(&pack);
+}
+
 static void ends_go_there_and_back(void **state)
 {
     (void)state;
@@ -84,8 +105,10 @@ static enum status unpack_copy(const uint8_t *data, size_t size)
 static void every_truncation_and_extension_is_corrupt(void **state)
 {
     (void)state;
-    const struct record records[] = {values_record(), end_record()};
-    for (size_t i = 0; i < 2; i++) {
+    double doubles[2] = {1, 2};
+    const struct record kept = {.kind = RECORD_VALUES, .group = GROUP_STEP, .count = 2, .doubles = doubles};
+    const struct record records[] = {values_record(), end_record(), kept};
+    for (size_t i = 0; i < 3; i++) {
         struct pack pack = {0};
         assert_ok(record_pack(&records[i], &pack));
         for (size_t size = 0; size < pack.size; size++)
@@ -156,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_go_there_and_back),
+        cmocka_unit_test(doubles_go_there_and_back),
         cmocka_unit_test(ends_go_there_and_back),
         cmocka_unit_test(an_empty_record_is_one),
         cmocka_unit_test(every_truncation_and_extension_is_corrupt),

@@ -29,7 +29,8 @@ static void records_are_covered_once(void **state)
 {
     (void)state;
     const struct variables_extent extents[] = {
-        {.checks = 41, .samples = 600, .channels = 160, .layers = 3, .reests = 4, .orders = 3, .ks = 9, .emas = 2},
+        {.checks = 41, .samples = 600, .channels = 160, .layers = 3, .reests = 4, .orders = 3, .ks = 9, .emas = 2,
+         .steps = 6000, .parameters = 57000},
         {.checks = 1, .channels = 1, .layers = 1},
         {0},
     };
@@ -38,6 +39,8 @@ static void records_are_covered_once(void **state)
         assert_int_equal(variables_record_count(GROUP_UNIT, &extents[i]), 1);
         assert_int_equal(variables_record_count(GROUP_CHECK, &extents[i]), extents[i].checks);
         assert_int_equal(variables_record_count(GROUP_TRACE, &extents[i]), extents[i].samples);
+        assert_int_equal(variables_record_count(GROUP_STEP, &extents[i]), extents[i].steps);
+        assert_int_equal(variables_record_count(GROUP_WEIGHTS, &extents[i]), extents[i].parameters ? extents[i].checks : 0);
     }
 }
 
@@ -45,7 +48,8 @@ static void sizes_follow_the_axes(void **state)
 {
     (void)state;
     struct variables_extent e = {
-        .checks = 2, .samples = 3, .channels = 5, .layers = 7, .reests = 11, .orders = 13, .ks = 17, .emas = 19};
+        .checks = 2, .samples = 3, .channels = 5, .layers = 7, .reests = 11, .orders = 13, .ks = 17, .emas = 19, .steps = 23,
+        .parameters = 29};
     assert_int_equal(variables_size(VARIABLE_loss, &e), 1);
     assert_int_equal(variables_size(VARIABLE_angle, &e), 5);
     assert_int_equal(variables_size(VARIABLE_acc_swap_layer, &e), 7);
@@ -54,6 +58,10 @@ static void sizes_follow_the_axes(void **state)
     assert_int_equal(variables_size(VARIABLE_acc_ema, &e), 19);
     assert_int_equal(variables_record_size(GROUP_UNIT, &e), 5);
     assert_int_equal(variables_record_size(GROUP_TRACE, &e), 5);
+    assert_int_equal(variables_record_size(GROUP_STEP, &e), 2 * 5);
+    assert_int_equal(variables_record_size(GROUP_WEIGHTS, &e), 29);
+    assert_true(variables_kept(GROUP_STEP) && variables_kept(GROUP_WEIGHTS) && !variables_kept(GROUP_TRACE));
+    assert_true(variables_double(GROUP_STEP) && !variables_double(GROUP_WEIGHTS));
 }
 
 static void every_entry_is_complete_and_named_once(void **state)

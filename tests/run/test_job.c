@@ -13,7 +13,8 @@ static struct job example(void)
                       .momenta = {0.03, 0.1, 1},
                       .key = {11, 12},
                       .state = "/scratch/a b/state",
-                      .state_every = 60};
+                      .state_every = 60,
+                      .checks = 4, .samples = 5, .steps = 6, .parameters = 7, .replay = true, .source = 8, .store = "/scratch/a b/s.h5"};
     settings_defaults(&job.settings);
     strcpy(job.settings.name, "window");
     job.settings.steps = 6000;
@@ -34,6 +35,8 @@ static void jobs_go_there_and_back(void **state)
     assert_memory_equal(back.momenta, job.momenta, 3 * sizeof *job.momenta);
     assert_true(hash_equal(back.key, job.key) && back.state_every == 60);
     assert_string_equal(back.state, job.state);
+    assert_true(back.checks == 4 && back.samples == 5 && back.steps == 6 && back.parameters == 7 && back.replay && back.source == 8);
+    assert_string_equal(back.store, job.store);
     for (int key = 0; key < SETTINGS_COUNT; key++)
         assert_true(settings_same(&back.settings, &job.settings, key));
     pack_free(&pack);

@@ -9,19 +9,22 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIXTURE_CHECKS = 3, FIXTURE_SAMPLES = 4, FIXTURE_CHANNELS = 5, FIXTURE_COLUMNS = 5, FIXTURE_MOST_UNITS = 64 };
+enum { FIXTURE_CHECKS = 3, FIXTURE_SAMPLES = 4, FIXTURE_CHANNELS = 5, FIXTURE_COLUMNS = 5, FIXTURE_STEPS = 7, FIXTURE_PARAMETERS = 6,
+       FIXTURE_MOST_UNITS = 64 };
 
 static const int64_t fixture_checks[] = {100, 200, 300}, fixture_samples[] = {1, 11, 21, 31};
 static const int64_t fixture_layer[] = {1, 1, 2, 2, 2}, fixture_index[] = {0, 1, 0, 1, 2};
 static const char *const fixture_layers[] = {"conv1", "conv2"}, *const fixture_orders[] = {"lag", "angle", "random"};
 static const int64_t fixture_reests[] = {200}, fixture_ks[] = {1, 2};
 static const double fixture_emas[] = {0.99};
+static const int64_t fixture_steps[] = {1, 2, 3, 4, 5, 6, 7}, fixture_parameters[] = {0, 1, 2, 3, 4, 5};
 static const struct layout_column fixture_columns[FIXTURE_COLUMNS] = {
     {"lr", LAYOUT_REAL, "1", "learning rate"},
     {"seed", LAYOUT_INTEGER, "1", "seed"},
@@ -38,9 +41,11 @@ static const struct layout_attribute fixture_attributes[] = {
 static inline struct layout fixture_layout(void)
 {
     return (struct layout){
-        .extent = {.checks = 3, .samples = 4, .channels = 5, .layers = 2, .reests = 1, .orders = 3, .ks = 2, .emas = 1},
+        .extent = {.checks = 3, .samples = 4, .channels = 5, .layers = 2, .reests = 1, .orders = 3, .ks = 2, .emas = 1,
+                   .steps = FIXTURE_STEPS, .parameters = FIXTURE_PARAMETERS},
         .checks = fixture_checks, .samples = fixture_samples, .channel_layer = fixture_layer, .channel_index = fixture_index,
         .layers = fixture_layers, .reests = fixture_reests, .orders = fixture_orders, .ks = fixture_ks, .emas = fixture_emas,
+        .steps = fixture_steps, .parameters = fixture_parameters,
         .columns = fixture_columns, .column_count = FIXTURE_COLUMNS, .attributes = fixture_attributes, .attribute_count = 3};
 }
 
@@ -121,7 +126,24 @@ static inline enum status fixture_end(struct writer *writer, uint64_t row, enum 
     return status;
 }
 
-/* Everything of one unit. */
+/* Steps [first, first + count) of batch statistics in one record; their values are the fixture's and a bit that no float has. */
+static inline enum status fixture_steps_record(struct writer *writer, const struct layout *layout, uint64_t row, uint32_t first,
+                                               uint32_t count)
+{
+    size_t size = variables_record_size(GROUP_STEP, &layout->extent);
+    double values[FIXTURE_STEPS * 2 * FIXTURE_CHANNELS];
+    struct pack pack = {0};
+    for (size_t i = 0; i < count * size; i++)
+        values[i] = (double)fixture_value(row, GROUP_STEP, first + i / size, i % size) + 0x1p-40;
+    struct record record = {.kind = RECORD_VALUES, .group = GROUP_STEP, .index = first, .count = (uint32_t)(count * size), .doubles = values};
+    enum status status = record_pack(&record, &pack);
+    if (!status)
+        status = writer_record(writer, row, 1, 2000 + first, pack.data, pack.size);
+    pack_free(&pack);
+    return status;
+}
+
+/* Everything of one unit. Units in rows that are multiples of 4 keep batch statistics, in uneven pieces that overlap. */
 static inline enum status fixture_unit(struct writer *writer, const struct layout *layout, uint64_t row)
 {
     enum status status = writer_status(writer, row, UNIT_RUNNING, 1, "node1", 3, 1.75e9, "");
@@ -131,6 +153,13 @@ static inline enum status fixture_unit(struct writer *writer, const struct layou
         status = fixture_values(writer, layout, row, GROUP_CHECK, i);
     for (uint32_t i = 0; !status && i < layout->extent.samples; i++)
         status = fixture_values(writer, layout, row, GROUP_TRACE, i);
+    bool keeps = layout->extent.steps && row % 4 == 0;
+    if (!status && keeps)
+        status = fixture_steps_record(writer, layout, row, 0, 3);
+    if (!status && keeps)
+        status = fixture_steps_record(writer, layout, row, 2, 5);
+    for (uint32_t i = 0; !status && keeps && i < layout->extent.checks; i++)
+        status = fixture_values(writer, layout, row, GROUP_WEIGHTS, i);
     if (!status)
         status = fixture_end(writer, row, RECORD_DONE, "lr = 0.125\nseed = 7\nnorm = group\nunknown = 1\n");
     return status;

@@ -14,6 +14,9 @@ done
 ncdump "$folder/s.h5" >"$folder/dump"
 grep -q 'unit = UNLIMITED ; // (4 currently)' "$folder/dump"
 grep -q 'acc_swap_top(unit, check, order, k)' "$folder/dump"
+grep -q 'double batch_mean(unit, step, channel)' "$folder/dump"
+ncdump -h "$folder/s.h5" | grep -q 'float weights(unit, check, parameter)'
+ncdump -v batch_var "$folder/s.h5" | grep -q '^ batch_var ='
 if grep -E 'phony|NIL' "$folder/dump"; then
     echo "a dimension without a name, or a text that was never written"
     exit 1
@@ -33,7 +36,8 @@ import xarray as xr
 warnings.simplefilter("error")
 for engine in "h5netcdf", "netcdf4":
     with xr.open_dataset(sys.argv[1], engine=engine) as store:
-        assert set(store.dims) == {"unit", "check", "sample", "channel", "layer", "reest", "order", "k", "ema"}, store.dims
+        assert set(store.dims) == {"unit", "check", "sample", "channel", "layer", "reest", "order", "k", "ema", "step",
+                                   "parameter"}, store.dims
         assert store["unit"].values.tolist() == [0, 1, 2, 3]
         assert store["check"].values.tolist() == [100, 200, 300]
         assert store["layer"].values.tolist() == ["conv1", "conv2"]
@@ -56,6 +60,12 @@ for engine in "h5netcdf", "netcdf4":
         assert np.isnan(store["norm"].values[1]).all() and np.isnan(store["norm"].values[3]).all()
         assert np.isfinite(store["lr_applied"].values[[0, 2]]).all()
         assert store["angle"].attrs["units"] == "degree"
+        kept = store["batch_mean"]
+        assert kept.dtype == np.float64 and kept.dims == ("unit", "step", "channel") and store["step"].values.tolist() == [*range(1, 8)]
+        assert kept.isel(unit=0, step=6, channel=1) == np.float64(np.float32(360.001)) + 2.0**-40
+        assert kept.isel(unit=[1, 2, 3]).isnull().all() and store["batch_var"].isel(unit=[1, 2, 3]).isnull().all()
+        assert store["weights"].dims == ("unit", "check", "parameter") and store["weights"].dtype == np.float32
+        assert store["weights"].isel(unit=0, check=2, parameter=4) == np.float32(420.004)
         assert store.attrs["ini"] == "[sweep]\nname = small\n"
         swap = store["acc_swap_top"].sel(unit=2, check=300, order="angle")
         assert swap.dims == ("k",) and swap.notnull().any()

@@ -74,7 +74,7 @@ static void check_row(const struct folder *folder, const struct reader *reader, 
     float values[512], empty = NAN;
     for (int id = 0; id < VARIABLE_COUNT; id++) {
         enum variable_group group = variables_table[id].group;
-        if (!layout_has_variable((enum variable_id)id, &folder->layout.extent))
+        if (!layout_has_variable((enum variable_id)id, &folder->layout.extent) || variables_kept(group))
             continue;
         size_t size = variables_size((enum variable_id)id, &folder->layout.extent);
         size_t offset = variables_offset((enum variable_id)id, &folder->layout.extent);
@@ -84,6 +84,31 @@ static void check_row(const struct folder *folder, const struct reader *reader, 
                 float expected = there ? fixture_value(row, group, index, offset + i) : empty;
                 assert_memory_equal(&values[index * size + i], &expected, sizeof expected);
             }
+    }
+}
+
+/* What `row` has kept, read a few positions at a time, has the fixture's bits, or all is NaN. */
+static void check_kept(const struct folder *folder, const struct reader *reader, uint64_t row, bool there)
+{
+    const struct variables_extent *extent = &folder->layout.extent;
+    double steps[3 * FIXTURE_CHANNELS];
+    float weights[FIXTURE_PARAMETERS];
+    for (int id = VARIABLE_batch_mean; id <= VARIABLE_batch_var; id++)
+        for (size_t first = 0; first < FIXTURE_STEPS; first += 3) {
+            size_t count = FIXTURE_STEPS - first < 3 ? FIXTURE_STEPS - first : 3, offset = variables_offset((enum variable_id)id, extent);
+            assert_int_equal(reader_positions(reader, (enum variable_id)id, row, first, count, steps), STATUS_OK);
+            for (size_t i = 0; i < count * FIXTURE_CHANNELS; i++) {
+                size_t index = first + i / FIXTURE_CHANNELS, at = offset + i % FIXTURE_CHANNELS;
+                double expected = there ? (double)fixture_value(row, GROUP_STEP, index, at) + 0x1p-40 : NAN;
+                assert_memory_equal(&steps[i], &expected, sizeof expected);
+            }
+        }
+    for (size_t index = 0; index < FIXTURE_CHECKS; index++) {
+        assert_int_equal(reader_positions(reader, VARIABLE_weights, row, index, 1, weights), STATUS_OK);
+        for (size_t i = 0; i < FIXTURE_PARAMETERS; i++) {
+            float expected = there ? fixture_value(row, GROUP_WEIGHTS, index, i) : NAN;
+            assert_memory_equal(&weights[i], &expected, sizeof expected);
+        }
     }
 }
 
@@ -106,8 +131,13 @@ static void test_values_come_back_bit_by_bit(void **state)
     struct reader *reader = open_reader(folder);
     assert_int_equal(reader_rows(reader), 3);
     assert_memory_equal(reader_extent(reader), &folder->layout.extent, sizeof folder->layout.extent);
-    for (uint64_t row = 0; row < 3; row++)
+    for (uint64_t row = 0; row < 3; row++) {
         check_row(folder, reader, row, row != 1);
+        check_kept(folder, reader, row, row == 0);
+    }
+    double step[FIXTURE_CHANNELS];
+    assert_int_equal(reader_positions(reader, VARIABLE_batch_mean, 0, FIXTURE_STEPS, 1, step), STATUS_INPUT);
+    assert_int_equal(reader_positions(reader, VARIABLE_batch_mean, 3, 0, 1, step), STATUS_INPUT);
     float all[3 * FIXTURE_CHECKS];
     assert_int_equal(reader_values(reader, VARIABLE_lr_applied, 0, 3, all), STATUS_OK);
     for (size_t i = 0; i < 3 * FIXTURE_CHECKS; i++)
@@ -188,7 +218,7 @@ static void test_committed_shows_before_it_is_published(void **state)
     assert_false(writer_pending(writer));
     assert_int_equal(writer_status(writer, 2, UNIT_FAILED, 3, "node7", 4, 1e9, "signal 9"), STATUS_OK); /* not committed */
     struct reader *reader = open_reader(folder);
-    assert_int_equal(reader_journal(reader)->waiting, 10 + 3);
+    assert_int_equal(reader_journal(reader)->waiting, 15 + 3);
     assert_int_equal(reader_journal(reader)->health, STATUS_OK);
     assert_int_equal(reader_unit_list(reader, 0, 3, units), STATUS_OK);
     assert_true(units[0].status == UNIT_DONE && units[0].checks == 3 && units[0].seconds == 12.5 && units[0].rank == 3);
@@ -609,6 +639,11 @@ static void test_bad_records_are_refused_at_once(void **state)
     assert_int_equal(record_pack(&record, &pack), STATUS_OK);
     assert_int_equal(writer_record(writer, 0, 1, 1, pack.data, pack.size), STATUS_CORRUPT);
     assert_int_equal(writer_status(writer, 1, UNIT_RUNNING, 1, "", 0, 0, ""), STATUS_CORRUPT);
+    assert_int_equal(fixture_steps_record(writer, &folder->layout, 0, 5, 3), STATUS_CORRUPT); /* one past the last step */
+    struct record two = {.kind = RECORD_VALUES, .group = GROUP_CHECK, .count = (uint32_t)(2 * size), .values = values};
+    pack_clear(&pack);
+    assert_int_equal(record_pack(&two, &pack), STATUS_OK); /* only what is kept comes several positions at a time */
+    assert_int_equal(writer_record(writer, 0, 1, 1, pack.data, pack.size), STATUS_CORRUPT);
     assert_false(writer_pending(writer));
     pack_free(&pack);
     assert_int_equal(writer_close(writer), STATUS_OK);
