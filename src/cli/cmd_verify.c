@@ -1,9 +1,10 @@
-/* bnsweep verify: is the store sound, and were the settings really applied? */
+/* bnsweep verify: is the store sound, were the settings really applied, and does training give the same bits again? */
 #include "commands.h"
 #include "evidence.h"
 #include "options.h"
 #include "proof.h"
 #include "rates.h"
+#include "rerun.h"
 #include "tabulate.h"
 #include "twins.h"
 
@@ -12,6 +13,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Prints the first findings of each part, and counts them all. */
 struct output {
@@ -167,10 +170,46 @@ static enum status prove(const char *path, struct output *output)
     return STATUS_OK;
 }
 
+static enum status train_again(const struct rerun *rerun, long seed, struct output *output)
+{
+    const struct proof_listener listener = {print_finding, output};
+    struct rerun_report report;
+    printf("\n%zu of %zu done units, drawn with --seed %ld, trained again:\n", rerun->count, rerun->done, seed);
+    fflush(stdout);
+    enum status status = rerun_train(rerun, &listener, &report);
+    end_part(output);
+    if (!status)
+        printf("  %llu units in %llu trajectories, %llu values compared; %s\n", (unsigned long long)report.units,
+               (unsigned long long)report.trajectories, (unsigned long long)report.compared,
+               report.errors ? "DOES NOT HOLD" : "holds");
+    return status;
+}
+
+/* `again`: how many units are trained again; 0 for none. A store that is too damaged for that is told so by the parts before. */
+static enum status verify(const char *path, long again, long seed, struct output *output)
+{
+    struct rerun rerun = {0};
+    enum status status = again ? rerun_choose(path, (size_t)again, (uint64_t)seed, &rerun) : STATUS_OK;
+    bool damaged = status == STATUS_CORRUPT;
+    if (!status || damaged)
+        status = verify_file(path, output);
+    if (!status)
+        status = prove(path, output);
+    if (!status && again && !damaged)
+        status = train_again(&rerun, seed, output);
+    rerun_free(&rerun);
+    return status;
+}
+
 enum status cmd_verify(int argc, char **argv)
 {
     struct output output = {0};
-    const struct option_row rows[] = {{"--all", OPTION_FLAG, &output.all, NULL, "print every finding, not the first five of a kind"}};
+    long again = 0, seed = 1 + (long)((uint64_t)time(NULL) * 31 + (uint64_t)getpid()) % 1000000;
+    const struct option_row rows[] = {
+        {"--all", OPTION_FLAG, &output.all, NULL, "print every finding, not the first five of a kind"},
+        {"--rerun", OPTION_COUNT, &again, "N", "train N done units again, drawn at random, and compare every bit"},
+        {"--seed", OPTION_COUNT, &seed, "SEED", "of the draw (default: another one each time; it is printed)"},
+    };
     struct options options = {
         .command = "verify", .operands = "STORE", .operands_min = 1, .operands_max = 1,
         .about =
@@ -192,17 +231,18 @@ enum status cmd_verify(int argc, char **argv)
             "   to 6 digits; where no setting that makes data or weights uses the seed; bn_momentum with all running statistics held.\n"
             "3. Units with different settings whose measurements are all the same to the bit. An error where their final networks\n"
             "   differ and the last check was at the end, or where a setting differs that must have changed them; else a warning.\n"
-            "4. The learning rate read from the optimizer at each check, against the schedule: an error where they differ.\n\n"
-            "Units that are pending, running, diverged or failed prove nothing and are left out of 2 to 4.\n"
+            "4. The learning rate read from the optimizer at each check, against the schedule: an error where they differ.\n"
+            "5. With --rerun: units trained again here, from the settings in the store; those of one trajectory together. An error for\n"
+            "   each variable of a unit that has another bit, naming the first. Refused (exit status 2) where this machine's convolutions\n"
+            "   do not give the store's bits, or where a data or init file is gone or has changed. Nothing is written.\n\n"
+            "Units that are pending, running, diverged or failed prove nothing and are left out of 2 to 5.\n"
             "Exit status 0: all holds, perhaps with warnings; 3: there is an error; 2: there is no store, or it is none; 1: the file\n"
             "is too damaged to be opened.",
         .rows = rows, .row_count = sizeof rows / sizeof *rows};
     enum status status = options_read(&options, argc, argv);
     if (status || options.help)
         return status;
-    status = verify_file(options.operand[0], &output);
-    if (!status)
-        status = prove(options.operand[0], &output);
+    status = verify(options.operand[0], again, seed, &output);
     if (status)
         return status;
     printf("\n%llu errors, %llu warnings\n", (unsigned long long)output.errors, (unsigned long long)output.warnings);
