@@ -7,13 +7,19 @@
 enum status kept_there(const struct reader *reader, uint64_t row, bool *out)
 {
     const struct variables_extent *extent = reader_extent(reader);
+    int64_t steps;
     *out = false;
     if (!layout_has_variable(VARIABLE_batch_mean, extent))
         return STATUS_OK;
-    double *first = mem_array(extent->channels, sizeof *first);
-    enum status status = first ? reader_positions(reader, VARIABLE_batch_mean, row, 0, 1, first) : STATUS_NOMEM;
-    *out = !status && !isnan(first[0]);
-    mem_free(first);
+    enum status status = reader_integers(reader, layout_columns_table[COLUMN_steps_done].name, row, 1, &steps);
+    if (status || steps < 1 || (uint64_t)steps > extent->steps)
+        return status;
+    double *means = mem_array(2 * extent->channels, sizeof *means);
+    status = means ? reader_positions(reader, VARIABLE_batch_mean, row, 0, 1, means) : STATUS_NOMEM;
+    if (!status)
+        status = reader_positions(reader, VARIABLE_batch_mean, row, (uint64_t)steps - 1, 1, means + extent->channels);
+    *out = !status && !isnan(means[0]) && !isnan(means[extent->channels]);
+    mem_free(means);
     return status;
 }
 

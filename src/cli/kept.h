@@ -16,7 +16,8 @@ struct kept {
     struct hash weights_init, weights; /* at step 0 and at the end */
 };
 
-/* Return whether the unit in `row` has kept its batch statistics, looking at the first step alone. STATUS_CORRUPT, STATUS_NOMEM. */
+/* Return whether the unit in `row` has ended and kept its batch statistics, looking at the first and the last step alone: a unit that
+ * was interrupted, and later replayed from another, has some. STATUS_CORRUPT, STATUS_NOMEM. */
 enum status kept_there(const struct reader *reader, uint64_t row, bool *out);
 
 /* Open the store at `path`, as published, for what the unit in `row` has kept. STATUS_MISMATCH where it has not ended or kept nothing;

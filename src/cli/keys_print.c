@@ -134,7 +134,7 @@ static void print_variables(bool markdown, int only)
         if (markdown)
             printf("|\n");
         else
-            printf("%-15s  %-21s  %-10s  %s\n", cells[0], cells[1], cells[2], cells[3]);
+            printf("%-15s  %-22s  %-10s  %s\n", cells[0], cells[1], cells[2], cells[3]);
     }
 }
 

@@ -13,6 +13,13 @@
 
 enum { FIXED_ATTRIBUTES = 3, SWEEP_ATTRIBUTES = 2, KEPT_ATTRIBUTES = 1, LAYER_NAME_SIZE = 16 };
 
+/* A setting's text, made again only where the setting is another one: in most units it is that of the unit before. */
+struct sheet_text {
+    bool known, relevant;
+    unsigned char field[SETTINGS_PATH_SIZE]; /* the setting it is of */
+    char text[SETTINGS_VALUE_SIZE];
+};
+
 /* The type of a setting's column. Whole numbers that not every unit reads are reals, NaN where they are not read. */
 static enum layout_type column_type(const struct setting *setting)
 {
@@ -39,7 +46,8 @@ static enum status create_columns(struct sheet *sheet)
     }
     sheet->layout.columns = columns;
     sheet->layout.column_count = SETTINGS_COUNT - 1;
-    return STATUS_OK;
+    sheet->texts = arena_array(&sheet->arena, SETTINGS_COUNT - 1, sizeof *sheet->texts);
+    return sheet->texts ? STATUS_OK : STATUS_NOMEM;
 }
 
 /* The lines of settings_text_write that belong to [measure], or the one of `channels`: what every unit of a store has in common.
@@ -147,25 +155,41 @@ static enum status create_coordinates(struct sheet *sheet, const struct plan *pl
     return STATUS_OK;
 }
 
-/* writer_units' describe: the texts of one unit. Settings that are not read are empty, numbers among them NaN. */
+/* Settings that are not read are empty, numbers among them NaN. */
+static const char *setting_text(struct sheet *sheet, size_t column)
+{
+    int key = column_key(column);
+    const struct setting *setting = &settings_table[key];
+    struct sheet_text *kept = &sheet->texts[column];
+    const char *field = (const char *)&sheet->settings + setting->offset;
+    bool relevant = settings_relevant(&sheet->settings, key);
+    if (kept->known && kept->relevant == relevant && memcmp(kept->field, field, setting->size) == 0)
+        return kept->text;
+    if (relevant)
+        settings_text_format(&sheet->settings, key, kept->text);
+    else
+        snprintf(kept->text, sizeof kept->text, "%s", column_type(setting) == LAYOUT_REAL ? "nan" : "");
+    memcpy(kept->field, field, setting->size);
+    kept->relevant = relevant;
+    kept->known = true;
+    return kept->text;
+}
+
+/* writer_units' describe: the texts of one unit. */
 static enum status describe(void *context, size_t unit, size_t column, char *text, size_t capacity)
 {
     struct sheet *sheet = context;
-    char value[SETTINGS_VALUE_SIZE] = "";
     if (unit != sheet->described) {
         enum status status = sweep_unit(sheet->sweep, unit, &sheet->settings, &sheet->arm);
         if (status)
             return status;
         sheet->described = unit;
     }
-    if (column == WRITER_ARM)
-        snprintf(value, sizeof value, "%s", sheet->arm);
-    else if (settings_relevant(&sheet->settings, column_key(column)))
-        settings_text_format(&sheet->settings, column_key(column), value);
-    else if (column_type(&settings_table[column_key(column)]) == LAYOUT_REAL)
-        snprintf(value, sizeof value, "nan");
-    if (snprintf(text, capacity, "%s", value) >= (int)capacity)
-        return status_fail(STATUS_INPUT, "the value of '%s' is too long", settings_table[column_key(column)].key);
+    const char *value = column == WRITER_ARM ? sheet->arm : setting_text(sheet, column);
+    size_t size = strlen(value) + 1;
+    if (size > capacity)
+        return status_fail(STATUS_INPUT, "the value '%.100s' is too long for the store", value);
+    memcpy(text, value, size);
     return STATUS_OK;
 }
 

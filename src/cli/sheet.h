@@ -18,6 +18,7 @@ struct sheet {
     size_t described;           /* the unit `settings` belongs to; one more than the last at the start */
     struct settings settings;
     const char *arm;
+    struct sheet_text *texts;   /* [layout.column_count] each setting's text as last asked for */
     struct arena arena;
 };
 

@@ -278,7 +278,7 @@ enum status admission_edit(hid_t file, const struct schema *schema, void *contex
     if (!status)
         status = schema_grow(file, schema->rows, admission->rows);
     if (!status)
-        status = columns_open(file, admission->rows, &columns);
+        status = columns_open(file, admission->rows, schema->rows, &columns);
     if (!status)
         status = clear_new_columns(layout, is_new, columns, schema->rows);
     if (!status)

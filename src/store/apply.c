@@ -199,7 +199,7 @@ enum status apply_write(hid_t file, struct journal_reader *reader, const struct 
     struct application to = {.reader = reader, .schema = schema};
     if (plan->count == 0)
         return STATUS_OK;
-    enum status status = columns_open(file, schema->rows, &to.columns);
+    enum status status = columns_open(file, schema->rows, schema->rows, &to.columns);
     if (!status)
         status = values_open(file, &schema->extent, &to.values);
     if (!status)

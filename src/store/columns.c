@@ -4,10 +4,20 @@
 #include "h5_text_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PARSED_SIZE = 48, HEAP_BYTES = 16 << 10 };
+
+/* Memory of a block's texts, which live and die together. */
+struct heap {
+    struct heap *next;
+    size_t used, size;
+    char bytes[];
+};
 
 struct column {
     char name[LAYOUT_NAME_SIZE];
@@ -15,8 +25,12 @@ struct column {
     hid_t dataset;
     bool loaded, changed;
     bool *changed_row;  /* [SCHEMA_BLOCK_ROWS] texts only: a text written again would leave its old copy in the file */
+    struct heap *heap;  /* of the texts, owned */
+    char parsed[PARSED_SIZE]; /* the last text that was read as a number, and the number: most rows repeat it */
+    double parsed_real;
+    int64_t parsed_integer;
     union {
-        char **texts;      /* [SCHEMA_BLOCK_ROWS] each owned */
+        char **texts;      /* [SCHEMA_BLOCK_ROWS] in the heap; NULL is "" */
         int64_t *integers; /* [SCHEMA_BLOCK_ROWS] */
         double *reals;     /* [SCHEMA_BLOCK_ROWS] */
         void *any;
@@ -24,7 +38,8 @@ struct column {
 };
 
 struct columns {
-    uint64_t rows, first; /* of the file; of the block */
+    uint64_t rows, added; /* of the file; from this one on nothing is stored */
+    uint64_t first;       /* of the block */
     size_t count, capacity;
     struct column *items; /* owned */
 };
@@ -101,7 +116,7 @@ static enum status check_own(const struct columns *columns)
     return STATUS_OK;
 }
 
-enum status columns_open(hid_t file, uint64_t rows, struct columns **out)
+enum status columns_open(hid_t file, uint64_t rows, uint64_t added, struct columns **out)
 {
     hsize_t at = 0;
     struct columns *columns = mem_array(1, sizeof *columns);
@@ -109,6 +124,7 @@ enum status columns_open(hid_t file, uint64_t rows, struct columns **out)
     if (!columns)
         return STATUS_NOMEM;
     columns->rows = rows;
+    columns->added = added;
     struct listing listing = {.columns = columns};
     enum status status = STATUS_OK;
     if (H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, list_column, &listing) < 0)
@@ -132,17 +148,61 @@ int columns_find(const struct columns *columns, const char *name)
 
 static void unload(struct column *column)
 {
-    for (size_t i = 0; column->type == LAYOUT_TEXT && i < SCHEMA_BLOCK_ROWS; i++) {
-        mem_free(column->texts[i]);
-        column->texts[i] = NULL;
+    if (!column->loaded)
+        return;
+    while (column->heap) {
+        struct heap *next = column->heap->next;
+        mem_free(column->heap);
+        column->heap = next;
     }
+    if (column->type == LAYOUT_TEXT)
+        memset(column->texts, 0, SCHEMA_BLOCK_ROWS * sizeof *column->texts);
     memset(column->changed_row, 0, SCHEMA_BLOCK_ROWS * sizeof *column->changed_row);
     column->loaded = column->changed = false;
+}
+
+static char *keep_text(struct column *column, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    if (!column->heap || size > column->heap->size - column->heap->used) {
+        size_t room = size > HEAP_BYTES ? size : HEAP_BYTES;
+        struct heap *heap = mem_array(sizeof *heap + room, 1);
+        if (!heap)
+            return NULL;
+        *heap = (struct heap){.next = column->heap, .size = room};
+        column->heap = heap;
+    }
+    char *kept = column->heap->bytes + column->heap->used;
+    column->heap->used += size;
+    return memcpy(kept, text, size);
 }
 
 static hid_t memory_type(const struct column *column)
 {
     return column->type == LAYOUT_REAL ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
+}
+
+static enum status load_texts(const struct columns *columns, struct column *column, size_t count)
+{
+    char *texts[SCHEMA_BLOCK_ROWS];
+    enum status status = h5_text_read(column->dataset, column->name, columns->first, count, texts);
+    for (size_t i = 0; i < count; i++) {
+        if (!status && !(column->texts[i] = keep_text(column, texts[i])))
+            status = STATUS_NOMEM;
+        mem_free(texts[i]);
+    }
+    return status;
+}
+
+/* What a block of added rows holds. */
+static void load_nothing(struct column *column)
+{
+    for (size_t i = 0; i < SCHEMA_BLOCK_ROWS; i++)
+        switch (column->type) {
+        case LAYOUT_TEXT: column->texts[i] = NULL; break;
+        case LAYOUT_INTEGER: column->integers[i] = 0; break;
+        case LAYOUT_REAL: column->reals[i] = NAN; break;
+        }
 }
 
 static enum status load(const struct columns *columns, struct column *column)
@@ -151,10 +211,16 @@ static enum status load(const struct columns *columns, struct column *column)
         return STATUS_OK;
     size_t count = block_rows(columns);
     struct h5_slab slab = {.rank = 1, .start = {columns->first}, .count = {count}};
-    enum status status = column->type == LAYOUT_TEXT
-                             ? h5_text_read(column->dataset, column->name, columns->first, count, column->texts)
-                             : h5_read(column->dataset, column->name, memory_type(column), &slab, column->any);
-    column->loaded = !status;
+    enum status status = STATUS_OK;
+    column->loaded = true; /* from now on there is something to unload */
+    if (columns->first >= columns->added)
+        load_nothing(column);
+    else if (column->type == LAYOUT_TEXT)
+        status = load_texts(columns, column, count);
+    else
+        status = h5_read(column->dataset, column->name, memory_type(column), &slab, column->any);
+    if (status)
+        unload(column);
     return status;
 }
 
@@ -224,15 +290,13 @@ enum status columns_set_text(struct columns *columns, uint64_t row, int column_i
     if (column->type != LAYOUT_TEXT)
         return fail_type(column);
     size_t at = row - columns->first;
-    if (*text && strcmp(column->texts[at], text) == 0) /* "" may be one that was never written, which some readers see as NIL */
+    char **place = &column->texts[at], *before = at ? column->texts[at - 1] : NULL;
+    if (*text && *place && strcmp(*place, text) == 0) /* "" may be one that was never written, which some readers see as NIL */
         return STATUS_OK;
-    char *copy = mem_text(text);
-    if (!copy)
-        return STATUS_NOMEM;
-    mem_free(column->texts[at]);
-    column->texts[at] = copy;
+    bool repeats = before && strcmp(before, text) == 0;
+    *place = repeats ? before : keep_text(column, text);
     column->changed = column->changed_row[at] = true;
-    return STATUS_OK;
+    return *place ? STATUS_OK : STATUS_NOMEM;
 }
 
 enum status columns_set_integer(struct columns *columns, uint64_t row, int column_index, int64_t value)
@@ -261,26 +325,34 @@ enum status columns_set_real(struct columns *columns, uint64_t row, int column_i
     return STATUS_OK;
 }
 
-enum status columns_parse(struct columns *columns, uint64_t row, int column, const char *text)
+/* Read the text as a number of the column's type into parsed_real or parsed_integer. */
+static bool parse_number(struct column *column, const char *text)
 {
     char *end = NULL;
+    size_t length = strlen(text);
+    if (*text && strcmp(column->parsed, text) == 0)
+        return true;
     errno = 0;
-    switch (columns->items[column].type) {
-    case LAYOUT_TEXT: return columns_set_text(columns, row, column, text);
-    case LAYOUT_REAL: {
-        double real = strtod(text, &end); /* out of range gives the nearest there is, which is right */
-        if (end != text && !*end)
-            return columns_set_real(columns, row, column, real);
-        break;
-    }
-    case LAYOUT_INTEGER: {
-        long long integer = strtoll(text, &end, 10);
-        if (end != text && !*end && !errno)
-            return columns_set_integer(columns, row, column, integer);
-        break;
-    }
-    }
-    return status_fail(STATUS_INPUT, "%s = %.100s is no number", columns->items[column].name, text);
+    if (column->type == LAYOUT_REAL)
+        column->parsed_real = strtod(text, &end); /* out of range gives the nearest there is, which is right */
+    else
+        column->parsed_integer = strtoll(text, &end, 10);
+    bool good = end != text && !*end && (column->type == LAYOUT_REAL || !errno);
+    column->parsed[0] = '\0';
+    if (good && length < PARSED_SIZE)
+        memcpy(column->parsed, text, length + 1);
+    return good;
+}
+
+enum status columns_parse(struct columns *columns, uint64_t row, int index, const char *text)
+{
+    struct column *column = &columns->items[index];
+    if (column->type == LAYOUT_TEXT)
+        return columns_set_text(columns, row, index, text);
+    if (!parse_number(column, text))
+        return status_fail(STATUS_INPUT, "%s = %.100s is no number", column->name, text);
+    return column->type == LAYOUT_REAL ? columns_set_real(columns, row, index, column->parsed_real)
+                                       : columns_set_integer(columns, row, index, column->parsed_integer);
 }
 
 void columns_close(struct columns *columns)

@@ -7,8 +7,9 @@
 
 struct columns;
 
-/* Open all columns of a file with `rows` rows. Free with columns_close. STATUS_CORRUPT, STATUS_NOMEM. */
-enum status columns_open(hid_t file, uint64_t rows, struct columns **out);
+/* Open all columns of a file with `rows` rows, of which those from `added` on have just been added: they are not read, and hold "", 0
+ * or NaN until they are set. Free with columns_close. STATUS_CORRUPT, STATUS_NOMEM. */
+enum status columns_open(hid_t file, uint64_t rows, uint64_t added, struct columns **out);
 
 /* Return the number of the column stored as `name`, -1 where there is none. The store's own have their enum layout_column_id. */
 int columns_find(const struct columns *columns, const char *name);

@@ -157,15 +157,15 @@ struct unit_block {
     int64_t *steps;            /* [UNIT_ROWS] */
 };
 
-/* Find the first position in [0, count) where the unit's variable is NaN throughout; `count` where there is none. */
-static enum status find_gap(const struct verification *to, enum variable_id id, uint64_t row, size_t count, size_t *out)
+/* Count the positions from `first` on, at most `count`, before one where the unit's variable is NaN throughout. */
+static enum status find_gap(const struct verification *to, enum variable_id id, uint64_t row, size_t first, size_t count, size_t *out)
 {
     size_t size = variables_size(id, &to->reader->schema.extent);
     bool doubles = variables_double(variables_table[id].group), gap = false;
     double *position = mem_array(size, sizeof *position);
     enum status status = position ? STATUS_OK : STATUS_NOMEM;
     for (*out = 0; !status && *out < count && !gap; *out += !gap) {
-        status = reader_positions(to->reader, id, row, *out, 1, position);
+        status = reader_positions(to->reader, id, row, first + *out, 1, position);
         gap = true;
         for (size_t i = 0; i < size && gap; i++)
             gap = isnan(doubles ? position[i] : (double)((float *)position)[i]);
@@ -174,17 +174,18 @@ static enum status find_gap(const struct verification *to, enum variable_id id, 
     return status;
 }
 
-/* A unit that has kept its first step has kept all, and its weights at every check. */
+/* A unit that has kept its last step has kept all, and its weights at every check. (One that was interrupted, and later replayed from
+ * another, may have kept the first ones.) */
 static enum status verify_kept(struct verification *to, uint64_t row, size_t steps, size_t checks)
 {
     const struct variables_extent *extent = &to->reader->schema.extent;
     size_t there = 0, gap;
     if (!layout_has_variable(VARIABLE_batch_mean, extent) || steps > extent->steps)
         return STATUS_OK;
-    enum status status = find_gap(to, VARIABLE_batch_mean, row, 1, &there);
+    enum status status = find_gap(to, VARIABLE_batch_mean, row, steps - 1, 1, &there);
     for (int id = VARIABLE_batch_mean; !status && there && id <= VARIABLE_weights; id++) {
         size_t count = id == VARIABLE_weights ? checks : steps;
-        status = find_gap(to, (enum variable_id)id, row, count, &gap);
+        status = find_gap(to, (enum variable_id)id, row, 0, count, &gap);
         if (!status && gap < count)
             find(to, "row %llu is done, but has %zu of %zu positions of %s", (unsigned long long)row, gap, count, variables_table[id].name);
     }

@@ -95,6 +95,14 @@ run 1 ema2.ini -o ema2.h5
 "$bnsweep" diff ema.h5 ema2.h5 >log 2>&1
 grep -q "units in both: .* 0 differ" log || fail "ema"
 
+# A unit that was interrupted, and then replayed from another, has kept its first steps only: it is no source, and no fault.
+cp kept.h5 partly.h5
+"$python" -c 'import h5py; h5py.File("partly.h5", "r+")["batch_mean"][0, 30:] = float("nan")'
+"$bnsweep" plan more.ini -o partly.h5 >log 2>&1 || fail "plan"
+expect_log "replay   2 units in 1 trajectory, from"
+expect_log "train    2 units in 1 trajectory"
+"$bnsweep" verify partly.h5 >log 2>&1 || fail "verify takes what an interrupted unit has kept for a fault"
+
 # Another engine's bits are not mixed in.
 BNSWEEP_ISA=baseline "$bnsweep" plan more.ini -o kept.h5 >log 2>&1 || fail "plan with another engine"
 expect_log "replay   nothing: the store was made by the engine"
