@@ -18,7 +18,7 @@ static enum status plan_network(const struct settings *settings, const struct da
     enum status status = configure_trajectory(settings, 1, &settings->bn_momentum, &files, &config);
     if (!status && from_file)
         config.net.classes = shape->classes;
-    return status ? status : net_plan(&config.net, &conv_reference, out);
+    return status ? status : net_plan(&config.net, &engine_reference, out);
 }
 
 static void write_text(const struct net *net, char text[PARAMETERS_TEXT_SIZE])

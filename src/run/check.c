@@ -283,7 +283,8 @@ enum status check_repeat(struct trajectory *t, uint64_t index, const float *stor
         t->record[i] = (double)stored[i];
     t->reestimated_known = t->ema_known = false;
     geometry_norm(&t->net, t->weights, place(t, VARIABLE_norm));
-    measure_training_mode(t);
+    measure_fresh(t);
+    measure_scores(t);
     lag_mu_over_sigma(t->net.channels, &t->fresh, place(t, VARIABLE_mu_over_sigma));
     if (!is_reproduced(t, stored))
         return status_fail(STATUS_MISMATCH, "the weights stored at step %llu do not give here the values that are stored there",
