@@ -38,13 +38,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct block {
+struct unit_rows {
     char **identities;
     int64_t *states;
     double *momenta;
 };
 
-static enum status read_block(const struct reader *reader, const struct block *block, uint64_t first, size_t count, struct ended *out)
+static enum status read_block(const struct reader *reader, const struct unit_rows *block, uint64_t first, size_t count, struct ended *out)
 {
     enum status status = reader_integers(reader, layout_columns_table[COLUMN_status].name, first, count, block->states);
     if (!status)
@@ -68,7 +68,7 @@ static enum status read_block(const struct reader *reader, const struct block *b
 static enum status read_ended(const struct reader *reader, struct ended *out)
 {
     size_t rows = (size_t)reader_rows(reader);
-    struct block block = {mem_array(BLOCK_ROWS, sizeof(char *)), mem_array(BLOCK_ROWS, sizeof(int64_t)),
+    struct unit_rows block = {mem_array(BLOCK_ROWS, sizeof(char *)), mem_array(BLOCK_ROWS, sizeof(int64_t)),
                           mem_array(BLOCK_ROWS, sizeof(double))};
     out->units = mem_array(rows, sizeof *out->units);
     out->momenta = mem_array(rows, sizeof *out->momenta);
