@@ -5,7 +5,9 @@
 set -u
 link=${CLUSTER:?where the link to the cluster\'s folder is to be}
 port=${CLUSTER_PORT:-16817}
-command -v slurmctld >/dev/null && command -v slurmd >/dev/null && command -v munged >/dev/null || { echo "no Slurm"; exit 77; }
+for daemon in munged slurmctld slurmd; do
+    command -v $daemon >/dev/null || { echo "no $daemon"; exit 77; }
+done
 
 conf() { # FOLDER
     local host user
@@ -45,32 +47,53 @@ SlurmdTimeout=10
 JobRequeue=1
 MinJobAge=3600
 SlurmdParameters=config_overrides
-NodeName=node1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 184)) CPUs=3 State=UNKNOWN
-NodeName=node2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 185)) CPUs=3 State=UNKNOWN
+NodeName=node1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 184)) CPUs=3 RealMemory=8000 State=UNKNOWN
+NodeName=node2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 185)) CPUs=3 RealMemory=8000 State=UNKNOWN
 PartitionName=ci Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
 }
 
-# Start the daemons in the foreground, as children, and stay until it is time to end them.
-keep() { # FOLDER CTEST
-    local folder=$1 ctest=$2 pids=()
-    end() { kill "${pids[@]}" 2>/dev/null; sleep 0.5; kill -9 "${pids[@]}" 2>/dev/null; exit 0; }
+# Every process that was started in this cluster: daemons, steps, job scripts, ranks.
+members() { grep -lzxs "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | grep -vx $$; }
+
+# End all of it: jobs in good order, what is left by force.
+end() {
+    trap '' TERM INT HUP
+    scancel --user="$(id -un)" 2>/dev/null
+    for ((i = 0; i < 50; i++)); do
+        [ -z "$(squeue -h 2>/dev/null)" ] && break
+        sleep 0.1
+    done
+    # shellcheck disable=SC2046 # numbers
+    kill $(jobs -p) 2>/dev/null
+    sleep 0.5
+    # shellcheck disable=SC2046
+    kill -9 $(members) 2>/dev/null
+    exit 0
+}
+
+# Start the daemons in the foreground, as children, and stay until it is time to end them. A node that a test has killed comes back
+# when the file NODE.dead, which keeps it dead, is gone.
+keep() { # FOLDER OWNER
+    local folder=$1 owner=$2
+    declare -A slurmd=()
     trap end TERM INT HUP
     umask 077
     dd if=/dev/urandom of="$folder/munge.key" bs=128 count=1 status=none
     munged --foreground --force --key-file="$folder/munge.key" --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" \
         --log-file="$folder/munged.log" --seed-file="$folder/munged.seed" --num-threads=2 &
-    pids+=($!)
     umask 022
-    slurmctld -D -c -f "$folder/conf/slurm.conf" &
-    pids+=($!)
-    for node in node1 node2; do
-        slurmd -D -N $node -f "$folder/conf/slurm.conf" &
-        pids+=($!)
-    done
-    for ((i = 0; i < 1800; i++)); do
-        kill -0 "$ctest" 2>/dev/null || break
-        sleep 1 &
+    slurmctld -D -c -f "$SLURM_CONF" &
+    for ((i = 0; i < 3600; i++)); do
+        for node in node1 node2; do
+            if [ ! -e "$folder/$node.dead" ] && { [ -z "${slurmd[$node]:-}" ] || ! kill -0 "${slurmd[$node]}" 2>/dev/null; }; then
+                slurmd -D -N $node -f "$SLURM_CONF" &
+                slurmd[$node]=$!
+                echo $! >"$folder/$node.pid"
+            fi
+        done
+        kill -0 "$owner" 2>/dev/null || break
+        sleep 0.5 &
         wait $!
     done
     end
