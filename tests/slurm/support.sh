@@ -60,7 +60,7 @@ units=16
 submit() {
     local store=$1
     shift
-    submit_script "$@" --nodes=2 --ntasks-per-node=2 --mem-per-cpu=100 --time=10 "$script" sweep.ini -o "$store" --state-every 0.2
+    submit_script --nodes=2 --ntasks-per-node=2 --mem-per-cpu=100 --time=10 "$@" "$script" sweep.ini -o "$store" --state-every 0.2
 }
 submit_script() {
     job=$(sbatch --parsable -o log.%j "$@") || fail "sbatch refused the job"
@@ -110,11 +110,12 @@ value() { "$python" -c "import h5py, numpy as np, sys; s = h5py.File(sys.argv[1]
 
 # The store is complete, sound, and has the bits of a run that nobody disturbed; says what was counted.
 expect_complete() { # STORE WHAT
-    local diff
+    local diff whole
+    whole=$cluster/whole.$(cksum <sweep.ini | cut -d' ' -f1).h5
     "$BNSWEEP" run --left sweep.ini -o "$1" >left || fail "$2: $(cat left)"
     [ "$(value "$1" "(s['status'][:] == 2).sum()")" = $units ] || fail "$2: not all units are done"
-    [ -e "$cluster/whole.h5" ] || "$BNSWEEP" run sweep.ini -o "$cluster/whole.h5" >whole.log 2>&1 || fail "the undisturbed run: $(cat whole.log)"
-    diff=$("$BNSWEEP" diff "$cluster/whole.h5" "$1") || fail "$2: other bits than undisturbed: $diff"
+    [ -e "$whole" ] || "$BNSWEEP" run sweep.ini -o "$whole" >whole.log 2>&1 || fail "the undisturbed run: $(cat whole.log)"
+    diff=$("$BNSWEEP" diff "$whole" "$1") || fail "$2: other bits than undisturbed: $diff"
     "$BNSWEEP" verify "$1" >verify.log 2>&1 || fail "$2: $(cat verify.log)"
     [ ! -e "$1.state" ] || fail "$2: states were left behind"
     echo "$2: $jobs jobs, $(field Restarts) requeues, $(grep -c ': start ' "log.$job") starts, $units units" \
