@@ -12,13 +12,13 @@ ours() {
 ranks() {
     local pid
     for pid in $(ours); do
-        tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | sed -n "s/^OMPI_COMM_WORLD_RANK=\(.*\)/\1 $pid/p"
+        tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | sed -n "s/^OMPI_COMM_WORLD_RANK=\(.*\)/\1 $pid/p"
     done | sort -n | cut -d' ' -f2
 }
 children() {
     local pid
     for pid in $(ours); do
-        [ "$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)" = "bnsweep train " ] && echo "$pid"
+        [ "$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")" = "bnsweep train " ] && echo "$pid"
     done
     return 0
 }

@@ -7,7 +7,8 @@ local_sh=$BNSWEEP_SOURCE/jobscripts/local.sh
 shellcheck "$BNSWEEP_SOURCE"/jobscripts/* >log || fail "shellcheck"
 prepare 20000
 
-start() { setsid "$local_sh" sweep.ini -o "$1" -j 2 --state-every 0.2 >log 2>&1 & script=$!; }
+# INT is ignored in what a script starts in the background; a terminal's job has it.
+start() { env --default-signal=INT setsid "$local_sh" sweep.ini -o "$1" -j 2 --state-every 0.2 >log 2>&1 & script=$!; }
 
 start lost.h5
 await_state lost.h5

@@ -23,7 +23,6 @@ for part in "" .journal .state; do
     mv "$there/moved $part.tmp" "$there/moved.h5$part"
 done
 complete "$there/moved.h5" "moved" 3
-expect_log ""
 [ "$(value "$there/moved.h5" "s['attempts'][:].max()")" = 2 ] || fail "moved: no unit went on"
 complete "copy/store één.h5" "copied" 4
 run 1 sweep.ini -o whole.h5

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A real Slurm of two "nodes" on this machine, for the tests of this folder: `cluster.sh start` and `cluster.sh stop`.
 # Everything it makes is in one temporary folder, which $CLUSTER (a link) names; conf/slurm.conf there is the SLURM_CONF of its users.
-# The daemons belong to a keeper that ends them when it is told to, when ctest is gone, or after half an hour.
+# The daemons belong to a keeper that ends them when it is told to, when ctest is gone, or after two hours.
 set -u
 link=${CLUSTER:?where the link to the cluster\'s folder is to be}
 port=${CLUSTER_PORT:-16817}
@@ -84,7 +84,7 @@ keep() { # FOLDER OWNER
         --log-file="$folder/munged.log" --seed-file="$folder/munged.seed" --num-threads=2 &
     umask 022
     slurmctld -D -c -f "$SLURM_CONF" &
-    for ((i = 0; i < 3600; i++)); do
+    for ((i = 0; i < 14400; i++)); do
         for node in node1 node2; do
             if [ ! -e "$folder/$node.dead" ] && { [ -z "${slurmd[$node]:-}" ] || ! kill -0 "${slurmd[$node]}" 2>/dev/null; }; then
                 slurmd -D -N $node -f "$SLURM_CONF" &
