@@ -42,6 +42,19 @@ enum status calibrate_work(const struct settings *settings, double *out)
     return status;
 }
 
+/* Bytes of the images and labels that a training process reads into its memory. */
+static enum status file_bytes(const struct settings *settings, size_t *out)
+{
+    struct dataset_shape shape;
+    *out = 0;
+    if (settings->data != DATA_FILE)
+        return STATUS_OK;
+    enum status status = dataset_shape(settings->file, &shape);
+    size_t image = shape.channels * shape.height * shape.width * sizeof(float) + sizeof(int32_t);
+    *out = status ? 0 : (shape.train_count + shape.val_count) * image;
+    return status;
+}
+
 /* Make a step affordable, checks unreachable, and weights that hardly move. */
 static void shorten(struct settings *settings, double seconds)
 {
@@ -161,6 +174,31 @@ enum status calibrate_measure(const struct settings *settings, double seconds, s
         status = trajectory_create(&t, &config, &sink);
     if (!status)
         status = measure_all(t, seconds, image_work(&made), out);
+    trajectory_free(t);
+    return status;
+}
+
+enum status calibrate_memory(const struct settings *settings, size_t momenta, size_t *out)
+{
+    const struct configure_files none = {0};
+    const struct trajectory_sink sink = {NULL, ignore};
+    struct settings made;
+    struct trajectory_config config;
+    struct trajectory *t = NULL;
+    double values[TRAJECTORY_MAX_MOMENTA];
+    for (size_t m = 0; m < TRAJECTORY_MAX_MOMENTA; m++)
+        values[m] = settings->bn_momentum;
+    enum status status = file_bytes(settings, out);
+    if (!status)
+        status = without_files(settings, &made);
+    if (status)
+        return status;
+    settings_copy(&made, &(struct settings){.init = "default"}, SETTING_init);
+    status = configure_trajectory(&made, momenta < TRAJECTORY_MAX_MOMENTA ? momenta : TRAJECTORY_MAX_MOMENTA, values, &none, &config);
+    if (!status)
+        status = trajectory_create(&t, &config, &sink);
+    if (!status)
+        *out += t->arena.bytes;
     trajectory_free(t);
     return status;
 }

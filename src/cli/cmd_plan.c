@@ -29,5 +29,6 @@ enum status cmd_plan(int argc, char **argv)
     request.sets = sets.text;
     request.set_count = sets.count;
     request.workers = (size_t)workers;
-    return outlook_print(&request, json);
+    request.form = json ? OUTLOOK_JSON : OUTLOOK_TEXT;
+    return outlook_print(&request);
 }

@@ -35,7 +35,7 @@ struct run {
     const char *store;
     struct option_sets sets;
     long jobs;
-    bool retry_failed, no_fuse, dry;
+    bool retry_failed, no_fuse, dry, left;
     double deadline, state_every;
     /* rank 0's */
     struct sweep sweep;
@@ -274,6 +274,7 @@ enum status cmd_run(int argc, char **argv)
     const struct option_row rows[] = {
         {"-n", OPTION_FLAG, &run.dry, NULL, "only say what would be done, as `bnsweep plan` does; touch nothing"},
         {"--dry-run", OPTION_FLAG, &run.dry, NULL, "the same"},
+        {"--left", OPTION_FLAG, &run.left, NULL, "only say what is left to train, and end with 0: nothing, 1: but units failed, 75: some"},
         {"-o", OPTION_TEXT, &run.store, "STORE", "the HDF5 file (default: the sweep's name with .h5, here)"},
         {"-j", OPTION_COUNT, &run.jobs, "N", "start mpirun with N workers"},
         {"--set", OPTION_SETS, &run.sets, "KEY=VALUE", "override a setting; may be repeated"},
@@ -291,9 +292,10 @@ enum status cmd_run(int argc, char **argv)
     enum status status = options_read(&options, argc, argv);
     if (status || options.help)
         return status;
-    if (run.dry)
+    if (run.dry || run.left)
         return outlook_print(&(struct outlook_request){options.operand[0], run.store, run.sets.text, run.sets.count,
-                                 run.jobs ? (size_t)run.jobs : 1, run.retry_failed, run.no_fuse}, false);
+                                 run.jobs ? (size_t)run.jobs : 1, run.retry_failed && !run.left, run.no_fuse,
+                                 run.left ? OUTLOOK_LEFT : OUTLOOK_TEXT});
     if (run.jobs > MOST_JOBS)
         return status_fail(STATUS_INPUT, "run: -j is %ld; at most %d workers are started on one machine", run.jobs, MOST_JOBS);
     if (run.jobs > 1)

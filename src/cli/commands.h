@@ -16,6 +16,7 @@
     X(plan, SHOWN, "say what a run would do and how long it would take, and touch nothing")            \
     X(keys, SHOWN, "list the settings of a sweep file, or the measured variables")                     \
     X(bench, SHOWN, "time training on this machine, phase by phase, beside what a core can do")        \
+    X(jobscript, SHOWN, "write a Slurm job script for a sweep, with the numbers it needs")             \
     X(publish, HIDDEN, "put the journal into the store")                                               \
     X(train, HIDDEN, "train one trajectory for a worker")
 

@@ -1,5 +1,7 @@
 #include "launch.h"
 
+#include "offspring.h"
+
 #include "bnsweep/base/mem.h"
 
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Open MPI refuses to run as root unless both are set; who starts us as root means it. */
@@ -23,14 +26,16 @@ static void allow_root(void)
     }
 }
 
-static volatile sig_atomic_t mpirun_process, stops;
+static volatile sig_atomic_t mpirun_process, stops, urgent; /* urgent: of the stops, those by SIGTERM and SIGINT */
 
 /* Hand a signal on: mpirun itself would end the ranks about a second after SIGINT or SIGTERM. */
 static void hand_on(int number)
 {
     int known = errno;
+    stops = 1;
+    urgent += number != SIGUSR1 && urgent < 2;
     if (mpirun_process > 0)
-        kill(mpirun_process, number == SIGUSR1 || stops++ == 0 ? SIGUSR1 : SIGTERM);
+        kill(mpirun_process, number != SIGUSR1 && urgent > 1 ? SIGTERM : SIGUSR1);
     errno = known;
 }
 
@@ -42,15 +47,43 @@ static void set_handlers(void (*handler)(int))
     sigaction(SIGINT, &action, NULL);
 }
 
-/* The child's side: a process group of its own, so that Ctrl-C reaches us alone; and an end with us. */
+/* The child's side: a process group of its own, so that Ctrl-C reaches us alone; an end with us; and no end by a SIGUSR1 that comes before
+ * mpirun has its handler. */
 static void become_mpirun(char *const *arguments)
 {
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     execvp("mpirun", arguments);
     static const char text[] = "bnsweep: error: could not start mpirun (Debian: apt-get install openmpi-bin)\n";
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         return;
+}
+
+/* What happened to mpirun, as seen so far. */
+struct watch {
+    bool had_ranks;
+    unsigned rounds, without_ranks; /* looks; seconds since its last rank ended */
+};
+
+enum { ROUNDS_A_SECOND = 10, PATIENCE_SECONDS = 10 };
+
+/* Between two looks: a request to stop is repeated, since ranks that were being started when it came have missed it; and an mpirun whose
+ * ranks were killed while they started can wait for them for ever: it is ended. */
+static void look_after(pid_t mpirun, struct watch *watch)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000000 / ROUNDS_A_SECOND}, NULL);
+    if (++watch->rounds % ROUNDS_A_SECOND)
+        return;
+    if (stops)
+        kill(mpirun, SIGUSR1);
+    bool ranks = offspring_any(mpirun);
+    watch->had_ranks = watch->had_ranks || ranks;
+    watch->without_ranks = ranks || !watch->had_ranks ? 0 : watch->without_ranks + 1;
+    if (watch->without_ranks >= PATIENCE_SECONDS)
+        kill(mpirun, watch->without_ranks == PATIENCE_SECONDS ? SIGTERM : SIGKILL);
 }
 
 /* The status whose exit code a process ended with; its message is empty. */
@@ -61,29 +94,45 @@ static enum status status_of_exit(int code)
         return status_fail(STATUS_##name, "%s", "");
     STATUS_LIST(X)
 #undef X
-    return status_fail(STATUS_IO, "mpirun ended with exit status %d", code);
+    return status_fail(STATUS_IO, "mpirun ended with exit status %d: a rank was lost; run again to go on", code);
+}
+
+static enum status status_of_end(int state, const struct watch *watch)
+{
+    bool known = WIFEXITED(state) && (WEXITSTATUS(state) < 4 || WEXITSTATUS(state) == status_exit_code(STATUS_INCOMPLETE));
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return STATUS_OK;
+    if (stops && !known) /* it came before the ranks could take it */
+        return status_fail(STATUS_INCOMPLETE, "stopped while the ranks were being started or ended; run again to go on");
+    if (watch->without_ranks >= PATIENCE_SECONDS)
+        return status_fail(STATUS_IO, "mpirun had lost its ranks and did not end; run again to go on");
+    if (WIFSIGNALED(state))
+        return status_fail(STATUS_IO, "mpirun was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
+    return status_of_exit(WEXITSTATUS(state));
 }
 
 static enum status start_and_wait(char *const *arguments)
 {
     int state;
+    struct watch watch = {0};
+    set_handlers(hand_on);
     fflush(NULL);
     pid_t process = fork();
-    if (process < 0)
-        return status_fail(STATUS_IO, "could not start mpirun: %s", strerror(errno));
     if (process == 0) {
         become_mpirun(arguments);
         _exit(status_exit_code(STATUS_IO));
     }
+    if (process < 0) {
+        set_handlers(SIG_DFL);
+        return status_fail(STATUS_IO, "could not start mpirun: %s", strerror(errno));
+    }
     mpirun_process = process;
-    set_handlers(hand_on);
-    while (waitpid(process, &state, 0) < 0 && errno == EINTR)
-        continue;
+    pid_t ended;
+    while ((ended = waitpid(process, &state, WNOHANG)) == 0 || (ended < 0 && errno == EINTR))
+        look_after(process, &watch);
     mpirun_process = 0;
     set_handlers(SIG_DFL);
-    if (WIFSIGNALED(state))
-        return status_fail(STATUS_IO, "mpirun was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
-    return WEXITSTATUS(state) ? status_of_exit(WEXITSTATUS(state)) : STATUS_OK;
+    return status_of_end(state, &watch);
 }
 
 enum status launch_mpirun(long workers, int argc, char **argv)

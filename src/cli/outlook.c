@@ -1,6 +1,7 @@
 #include "outlook.h"
 
 #include "outlook_json.h"
+#include "outlook_left.h"
 #include "outlook_text.h"
 #include "preflight.h"
 #include "worklist.h"
@@ -265,7 +266,7 @@ enum status outlook_create(const struct outlook_request *request, struct outlook
         out->counts[out->states[i]]++;
     if (!status)
         status = count_again(out);
-    return status ? status : foresee(out);
+    return status || out->request.form == OUTLOOK_LEFT ? status : foresee(out);
 }
 
 void outlook_free(struct outlook *outlook)
@@ -280,12 +281,14 @@ void outlook_free(struct outlook *outlook)
     mem_free(outlook->seconds);
 }
 
-enum status outlook_print(const struct outlook_request *request, bool json)
+enum status outlook_print(const struct outlook_request *request)
 {
+    static enum status (*const print[])(const struct outlook *) = {
+        [OUTLOOK_TEXT] = outlook_text_print, [OUTLOOK_JSON] = outlook_json_print, [OUTLOOK_LEFT] = outlook_left_print};
     struct outlook outlook = {0};
     enum status status = outlook_create(request, &outlook);
     if (!status)
-        status = json ? outlook_json_print(&outlook) : outlook_text_print(&outlook);
+        status = print[request->form](&outlook);
     if (!status && outlook.refused)
         status = status_fail(outlook.refused, "%s", outlook.refusal);
     outlook_free(&outlook);

@@ -48,12 +48,16 @@ enum outlook_apart {
 };
 extern const char *const outlook_apart_texts[OUTLOOK_APART_COUNT];
 
+/* How to print it: for a reader, as one JSON object, or in one line that says what is left and decides the status. */
+enum outlook_form { OUTLOOK_TEXT, OUTLOOK_JSON, OUTLOOK_LEFT };
+
 /* What the command line asks for; nothing is owned. */
 struct outlook_request {
     const char *file, *store; /* the store may be NULL: the sweep's name with .h5, here */
     const char *const *sets;
     size_t set_count, workers;
     bool retry_failed, no_fuse;
+    enum outlook_form form;        /* OUTLOOK_LEFT: times and sizes are not estimated */
 };
 
 /* Zero-initialise. */
@@ -93,7 +97,8 @@ void outlook_free(struct outlook *outlook);
 /* Return whether a trajectory of the grouping would be replayed. */
 bool outlook_replays(const struct outlook *outlook, size_t trajectory);
 
-/* Print it for a reader, or as one JSON object. STATUS_NOMEM. */
-enum status outlook_print(const struct outlook_request *request, bool json);
+/* Find out and print it in the form that is asked for. What outlook_create returns, STATUS_NOMEM, why a store would be refused, and with
+ * OUTLOOK_LEFT what outlook_left_print says. */
+enum status outlook_print(const struct outlook_request *request);
 
 #endif

@@ -1,0 +1,51 @@
+#!/bin/bash
+# jobscripts/local.sh: goes on by itself after a lost rank, stops in good order, ends as the store stands, and does not try for ever.
+. "$(dirname "$0")/support.sh"
+. "$(dirname "$0")/lost.sh"
+export BNSWEEP=$bnsweep BNSWEEP_PAUSE=1
+local_sh=$BNSWEEP_SOURCE/jobscripts/local.sh
+shellcheck "$BNSWEEP_SOURCE"/jobscripts/* >log || fail "shellcheck"
+prepare 20000
+
+# INT is ignored in what a script starts in the background; a terminal's job has it.
+start() { env --default-signal=INT setsid "$local_sh" sweep.ini -o "$1" -j 2 --state-every 0.2 >log 2>&1 & script=$!; }
+
+start lost.h5
+await_state lost.h5
+await '[ -n "$(ranks)" ]'
+kill -9 "$(ranks | tail -n 1)"
+wait $script
+rc=$?
+expect_rc 0 "a lost rank"
+expect_log "local.sh: start 1 ended with"
+expect_same lost.h5 "a lost rank"
+
+for signal in TERM USR1 INT; do
+    start stopped.h5
+    await '[ "$(children | wc -l)" -ge 1 ]'
+    kill -$signal $script
+    wait $script
+    rc=$?
+    expect_rc 75 "$signal"
+    expect_nobody_left "$signal"
+done
+"$local_sh" sweep.ini -o stopped.h5 -j 2 >log 2>&1
+rc=$?
+expect_rc 0 "again"
+expect_same stopped.h5 "stopped thrice"
+"$local_sh" sweep.ini -o stopped.h5 -j 2 >log 2>&1 || fail "a complete store"
+
+# What is refused is not tried again; what always dies is tried as often as is said.
+"$local_sh" sweep.ini -o stopped.h5 --set check_every=5 >log 2>&1
+rc=$?
+expect_rc 2 "a refused sweep"
+[ "$(grep -c 'bnsweep: error' log)" -le 2 ] || fail "it was tried again"
+printf '#!/bin/sh\ncase "$*" in *--left*) exec "%s" "$@" ;; esac\necho >>starts\nexit 137\n' "$bnsweep" >dying
+chmod +x dying
+BNSWEEP=./dying BNSWEEP_STARTS=2 "$local_sh" sweep.ini -o dying.h5 >log 2>&1
+rc=$?
+expect_rc 75 "always dying"
+[ "$(wc -l <starts)" = 2 ] || fail "$(wc -l <starts) starts, expected 2"
+"$local_sh" >log 2>&1
+rc=$?
+expect_rc 2 "no arguments"
