@@ -198,8 +198,8 @@ enum status apply_write(hid_t file, struct journal_reader *reader, const struct 
         status = values_open(file, &schema->extent, &to.values);
     if (!status)
         status = apply_rows(&to, plan);
-    values_close(to.values);
-    columns_close(to.columns);
+    status = values_close(to.values, status);
+    status = columns_close(to.columns, status);
     return status ? status : schema_set_applied(file, plan->last);
 }
 

@@ -116,7 +116,7 @@ enum status columns_open(hid_t file, uint64_t rows, struct columns **out)
     if (!status)
         status = check_own(columns);
     if (status) {
-        columns_close(columns);
+        columns_close(columns, status);
         *out = NULL;
     }
     return status;
@@ -283,17 +283,18 @@ enum status columns_parse(struct columns *columns, uint64_t row, int column, con
     return status_fail(STATUS_INPUT, "%s = %.100s is no number", columns->items[column].name, text);
 }
 
-void columns_close(struct columns *columns)
+enum status columns_close(struct columns *columns, enum status status)
 {
     if (!columns)
-        return;
+        return status;
     for (size_t i = 0; i < columns->count; i++) {
         struct column *column = &columns->items[i];
         unload(column);
-        H5Dclose(column->dataset);
+        status = h5_close_dataset(column->dataset, column->name, status);
         mem_free(column->any);
         mem_free(column->changed_row);
     }
     mem_free(columns->items);
     mem_free(columns);
+    return status;
 }

@@ -131,6 +131,13 @@ enum status h5_open_dataset(hid_t file, const char *name, hid_t *out)
     return *out < 0 ? h5_fail(STATUS_CORRUPT, "there is no variable %s", name) : STATUS_OK;
 }
 
+enum status h5_close_dataset(hid_t dataset, const char *name, enum status status)
+{
+    if (H5Dclose(dataset) < 0 && !status)
+        status = h5_fail(STATUS_IO, "cannot write the variable %s", name);
+    return status;
+}
+
 int h5_sizes(hid_t dataset, hsize_t size[LAYOUT_MAX_RANK])
 {
     hid_t space = H5Dget_space(dataset);
@@ -199,8 +206,8 @@ enum status h5_put(hid_t object, const char *name, hid_t type, const void *numbe
     enum status status = STATUS_OK;
     if (attribute < 0 || H5Awrite(attribute, type, numbers) < 0)
         status = h5_fail(STATUS_IO, "cannot write the attribute %s", name);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    if (attribute >= 0 && H5Aclose(attribute) < 0 && !status)
+        status = h5_fail(STATUS_IO, "cannot write the attribute %s", name);
     H5Sclose(space);
     return status;
 }

@@ -59,8 +59,16 @@ static enum status look(struct journal_reader *reader, uint64_t offset, size_t s
     return STATUS_OK;
 }
 
-/* Look at the entry at `offset`; `*valid` is whether it is whole and its checksum right. */
-static enum status look_entry(struct journal_reader *reader, uint64_t offset, struct head *head, bool *valid)
+/* Whether an entry with this head can be behind a damaged one that was to be `expected`: else its checksum, of as many as
+ * JOURNAL_MAX_PAYLOAD bytes, need not be looked at. At each place of a long tail that would take for ever. */
+static bool may_follow(const struct journal_reader *reader, const struct head *head)
+{
+    return head->commit > reader->expected && head->sequence - reader->expected <= reader->size / JOURNAL_ENTRY_HEAD;
+}
+
+/* Look at the entry at `offset`; `*valid` is whether it is whole and its checksum right. With `later` only entries that may follow a
+ * damaged one count. */
+static enum status look_entry(struct journal_reader *reader, uint64_t offset, bool later, struct head *head, bool *valid)
 {
     const uint8_t *bytes;
     *valid = false;
@@ -72,7 +80,7 @@ static enum status look_entry(struct journal_reader *reader, uint64_t offset, st
     head->sequence = unpack_u64(&unpack);
     head->commit = unpack_u64(&unpack);
     uint64_t checksum = unpack_u64(&unpack);
-    if (head->size == 0 || head->size > JOURNAL_MAX_PAYLOAD || head->commit > head->sequence)
+    if (head->size == 0 || head->size > JOURNAL_MAX_PAYLOAD || head->commit > head->sequence || (later && !may_follow(reader, head)))
         return STATUS_OK;
     status = look(reader, offset, JOURNAL_ENTRY_HEAD + head->size, &bytes);
     if (status || !bytes)
@@ -186,10 +194,10 @@ static enum status judge_tail(struct journal_reader *reader)
     struct head head;
     bool valid;
     for (uint64_t offset = reader->at + 1; offset + JOURNAL_ENTRY_HEAD < reader->size; offset++) {
-        enum status status = look_entry(reader, offset, &head, &valid);
+        enum status status = look_entry(reader, offset, true, &head, &valid);
         if (status)
             return status;
-        if (valid && head.commit > reader->expected)
+        if (valid)
             return status_fail(STATUS_CORRUPT,
                                "%s: the entry at byte %llu is damaged, but entry %llu at byte %llu was acknowledged after it",
                                reader->path, (unsigned long long)reader->at, (unsigned long long)head.sequence,
@@ -203,7 +211,7 @@ enum status journal_reader_next(struct journal_reader *reader, struct journal_en
     struct head head = {0};
     bool valid;
     *more = false;
-    enum status status = look_entry(reader, reader->at, &head, &valid);
+    enum status status = look_entry(reader, reader->at, false, &head, &valid);
     if (status)
         return status;
     if (!valid)
@@ -226,7 +234,7 @@ enum status journal_reader_at(struct journal_reader *reader, uint64_t offset, st
     struct head head = {0};
     bool valid;
     reader->ahead = SINGLE;
-    enum status status = look_entry(reader, offset, &head, &valid);
+    enum status status = look_entry(reader, offset, false, &head, &valid);
     reader->ahead = WINDOW;
     if (!status && !valid)
         status = status_fail(STATUS_CORRUPT, "%s: no entry at byte %llu", reader->path, (unsigned long long)offset);

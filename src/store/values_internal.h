@@ -17,7 +17,7 @@ void values_put(struct values *values, const struct record *record);
 /* Write all that was put at `row`, and forget it. STATUS_IO. */
 enum status values_write(struct values *values, uint64_t row);
 
-/* NULL is allowed. */
-void values_close(struct values *values);
+/* Free the values (NULL is allowed). What HDF5 held back is written only now: return `status`, how it went so far, or STATUS_IO. */
+enum status values_close(struct values *values, enum status status);
 
 #endif
