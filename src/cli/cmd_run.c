@@ -21,10 +21,12 @@
 #include "bnsweep/sweep/grouping.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_JOBS = 1024 };
@@ -197,6 +199,17 @@ static enum status check_failed(const struct run *run)
                        failed > 1 ? "s" : "");
 }
 
+/* Of a short time not all may go to stopping in good order: the margins are at most these parts of what is left. */
+static void fit_margins(double deadline, struct session_limits *limits)
+{
+    static const double START_SHARE = 0.15, STOP_SHARE = 0.1;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double left = fmax(0, deadline - (double)now.tv_sec);
+    limits->start_margin = fmin(limits->start_margin, START_SHARE * left);
+    limits->stop_margin = fmin(limits->stop_margin, STOP_SHARE * left);
+}
+
 static enum status manage(struct run *run, struct comm *comm, const struct session_config *base)
 {
     struct session_config config = *base;
@@ -206,6 +219,8 @@ static enum status manage(struct run *run, struct comm *comm, const struct sessi
     config.rows = run->rows;
     config.unit_count = (uint32_t)(run->grouping.count ? run->grouping.starts[run->grouping.count] : 0);
     config.deadline = run->deadline;
+    if (run->deadline > 0)
+        fit_margins(run->deadline, &config.limits);
     if (config.unit_count)
         log_write(LOG_INFO, "%u of %zu units to train in %u trajectories, on %d worker%s; store: %s", config.unit_count,
                   run->sweep.unit_count, config.trajectory_count, comm_size(comm) > 1 ? comm_size(comm) - 1 : 1,
@@ -262,7 +277,7 @@ enum status cmd_run(int argc, char **argv)
         {"--set", OPTION_SETS, &run.sets, "KEY=VALUE", "override a setting; may be repeated"},
         {"--retry-failed", OPTION_FLAG, &run.retry_failed, NULL, "train units again that have failed"},
         {"--no-fuse", OPTION_FLAG, &run.no_fuse, NULL, "train units apart that differ in BN momentum alone"},
-        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop before this time (seconds since 1970; default: Slurm's end)"},
+        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop, with saved states, before this time (seconds since 1970; default: Slurm's end)"},
         {"--state-every", OPTION_SECONDS, &run.state_every, "SECONDS", "between two saved states of a unit (default 60)"},
     };
     struct options options = {
