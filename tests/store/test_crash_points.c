@@ -1,5 +1,5 @@
 /* A writer and its publishing child end, or a call of theirs fails, at every call that changes a file: nothing acknowledged is lost, and
- * the next writer goes on by itself. Without arguments every 31st call, `long`: every call, and recoveries that are ended too. */
+ * the next writer goes on by itself. Without arguments every 31st call, `long [N]`: every (Nth) call. Recoveries are ended too. */
 #include "crash_records.h"
 
 #include "../support/crash_counter.h"
@@ -20,6 +20,7 @@
 enum { LIMIT_SECONDS = 60, SHORT_STRIDE = 31 };
 
 static bool is_long;
+static uint32_t stride = SHORT_STRIDE;
 
 struct place {
     char folder[64], store[96], told[96], counter_path[96];
@@ -176,7 +177,7 @@ static void test_ended_at_each_call(void **state)
     static const char *const ways[] = {"before", "half", "after"};
     for (unsigned way = 0; way < 3; way++) {
         struct tally tally = {0};
-        uint32_t stride = is_long ? 1 : SHORT_STRIDE, at = is_long ? 1 : 1 + 10 * way;
+        uint32_t at = 1 + way * stride / 3;
         while (attack(at, ways[way], "0", 0, &tally))
             at += stride;
         show(ways[way], &tally);
@@ -197,9 +198,9 @@ static void test_errors_at_each_call(void **state)
         char how[16], what[64];
         snprintf(how, sizeof how, "%d", ways[way].number);
         snprintf(what, sizeof what, "%s %s", strerror(ways[way].number), ways[way].span[0] == '1' ? "once" : "from then on");
-        uint32_t stride = is_long ? 1 : 2 * SHORT_STRIDE, at = is_long ? 1 : 1 + 15 * way;
+        uint32_t step = is_long ? stride : 2 * stride, at = 1 + way * step / 4;
         while (attack(at, how, ways[way].span, 0, &tally))
-            at += stride;
+            at += step;
         show(what, &tally);
         assert_true(tally.points > 2);
     }
@@ -222,6 +223,8 @@ static void test_ended_recoveries(void **state)
 int main(int argc, char **argv)
 {
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
+    if (is_long)
+        stride = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undisturbed),
         cmocka_unit_test(test_ended_at_each_call),
