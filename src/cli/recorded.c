@@ -71,8 +71,18 @@ static uint32_t larger(uint32_t a, uint32_t b)
 enum status recorded_fill(const struct recorded *recorded, const char *path, struct job *job)
 {
     struct reader *reader = NULL;
-    uint32_t checks = UINT32_MAX, samples = UINT32_MAX;
+    job->checks = job->samples = 0;
     enum status status = reader_open(path, &reader);
+    if (!status)
+        status = recorded_fill_from(recorded, reader, job);
+    reader_close(reader);
+    return status;
+}
+
+enum status recorded_fill_from(const struct recorded *recorded, const struct reader *reader, struct job *job)
+{
+    uint32_t checks = UINT32_MAX, samples = UINT32_MAX;
+    enum status status = STATUS_OK;
     for (size_t i = 0; !status && i < job->count; i++) {
         uint32_t row = job->rows[i], stored_checks, stored_samples;
         status = count_stored(reader, VARIABLE_lr_applied, row, &stored_checks);
@@ -85,7 +95,6 @@ enum status recorded_fill(const struct recorded *recorded, const char *path, str
         checks = stored_checks < checks ? stored_checks : checks;
         samples = stored_samples < samples ? stored_samples : samples;
     }
-    reader_close(reader);
     job->checks = status ? 0 : checks;
     job->samples = status ? 0 : samples;
     return status;

@@ -69,8 +69,12 @@ class Place:
     def __init__(self, steps, every, trace, name="bnsweep-attack-"):
         self.folder = Path(tempfile.mkdtemp(prefix=name))
         self.ini = self.folder / "tiny.ini"
-        self.ini.write_text(INI.format(steps=steps, every=every, trace=trace))
+        self.text = INI.format(steps=steps, every=every, trace=trace)
         self.whole = self.folder / "undisturbed.h5"
+        self.write_ini()
+
+    def write_ini(self):
+        self.ini.write_text(self.text)
 
     def make_whole(self):
         check(run(self.ini, self.whole).returncode == 0, "the undisturbed run")
@@ -108,7 +112,7 @@ class Job:
         Job.count += 1
         self.token = f"{os.getpid()}.{Job.count}"
         self.ranks = ranks
-        self.log = open(f"{store}-log", "w+")
+        self.log = tempfile.TemporaryFile("w+")
         launcher = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
         self.process = subprocess.Popen(
             [*launcher, str(BNSWEEP), "run", str(ini), "-o", str(store), *more], stdout=self.log, stderr=self.log,
@@ -162,10 +166,6 @@ class Job:
     def output(self):
         self.log.seek(0)
         return self.log.read()
-
-    def close(self):
-        self.log.close()
-        os.unlink(self.log.name)
 
 
 def recorded(store):

@@ -59,7 +59,6 @@ class Attack:
         code = job.wait()
         allowed = (0,) if killed in (None, "child", "publisher") else (0, -9, 137)  # 0: at its last breath
         check(code in allowed, f"exit status {code} after {killed} was killed:\n{job.output()}")
-        job.close()
         self.look()
         if code == 0:
             self.complete()
@@ -75,7 +74,6 @@ def main():
             attack.one_run()
         job = Job(place.ini, attack.store(), 1)
         check(job.wait() == 0, f"the last run:\n{job.output()}")
-        job.close()
         attack.look()
         attack.complete()
         print(f"{sum(attack.kills.values())} kills ({dict(attack.kills)}) in {attack.runs} runs; "
