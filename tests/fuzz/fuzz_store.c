@@ -33,9 +33,10 @@ static const unsigned char *whole_store(size_t *size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    size_t store_size, length;
-    uint8_t *store = target_copy(whole_store(&store_size), store_size);
-    length = size >= LENGTH_SIZE ? get_u32(bytes) : store_size;
+    size_t store_size;
+    const unsigned char *whole = whole_store(&store_size);
+    uint8_t *store = target_copy(whole, store_size);
+    size_t length = size >= LENGTH_SIZE ? get_u32(bytes) : store_size;
     for (size_t at = LENGTH_SIZE; at + CHANGE_SIZE <= size; at += CHANGE_SIZE)
         store[get_u32(bytes + at) % store_size] = bytes[at + CHANGE_SIZE - 1];
     struct verify_report report;

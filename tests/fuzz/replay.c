@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { CUTS = 16, CHANGES = 64 };
+enum { CUTS = 4, CHANGES = 8 };
 
 static size_t runs;
 
