@@ -1,6 +1,7 @@
 /* bnsweep run: rank 0 opens the store, hands out what it has not, and writes what comes back; the other ranks train. */
 #include "commands.h"
 #include "launch.h"
+#include "leftovers.h"
 #include "options.h"
 #include "outlook.h"
 #include "preflight.h"
@@ -174,6 +175,8 @@ static enum status close_store(struct run *run, enum status status)
     if (!run->writer)
         return status;
     snprintf(store, sizeof store, "%s", writer_path(run->writer));
+    if (status == STATUS_OK)
+        leftovers_remove(store, run->states);
     enum status closed = writer_close(run->writer);
     run->writer = NULL;
     rmdir(run->states); /* stays where states of stopped units are in it */

@@ -32,7 +32,7 @@ class Attack:
 
     def pause(self, job, for_publisher):
         """Wait a random time, and for a publishing process where that is to be killed; False where the run has ended."""
-        until = time.monotonic() + self.random.uniform(0.02, 2.5)
+        until = time.monotonic() + self.random.uniform(0.02, 2)
         while not job.ended() and time.monotonic() < until:
             time.sleep(0.01)
         while for_publisher and not job.ended() and not any(kind == "publisher" for kind, _ in job.processes()):
@@ -62,6 +62,8 @@ class Attack:
         self.look()
         if code == 0:
             self.complete()
+        if LONG:
+            print(f"{sum(self.kills.values())} kills in {self.runs} runs, {self.stores} stores completed", flush=True)
 
 
 def main():
