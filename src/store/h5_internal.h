@@ -47,6 +47,10 @@ enum status h5_open_dataset(hid_t file, const char *name, hid_t *out);
  * the first error; STATUS_IO. */
 enum status h5_close_dataset(hid_t dataset, const char *name, enum status status);
 
+/* Call `visit` with the name of each of the file's variables, in the order of `index`, until it returns something else than 0, which is
+ * returned; -1 where HDF5 fails. Used instead of H5Literate, which frees what it never set in a damaged file (1.10.8). */
+herr_t h5_each_variable(hid_t file, H5_index_t index, herr_t (*visit)(hid_t file, const char *name, void *context), void *context);
+
 /* Return the sizes of its axes in `size` [LAYOUT_MAX_RANK], and its rank; -1 where the rank is above LAYOUT_MAX_RANK. */
 int h5_sizes(hid_t dataset, hsize_t size[LAYOUT_MAX_RANK]);
 

@@ -339,10 +339,9 @@ struct growth {
     enum status status;
 };
 
-static herr_t grow_link(hid_t file, const char *name, const H5L_info_t *info, void *context)
+static herr_t grow_link(hid_t file, const char *name, void *context)
 {
     struct growth *growth = context;
-    (void)info;
     if (has_units(file, name))
         growth->status = grow_dataset(file, name, growth->rows);
     return growth->status ? -1 : 0;
@@ -351,10 +350,9 @@ static herr_t grow_link(hid_t file, const char *name, const H5L_info_t *info, vo
 enum status schema_grow(hid_t file, uint64_t old_rows, uint64_t rows)
 {
     struct growth growth = {.rows = rows};
-    hsize_t at = 0;
     if (rows == old_rows)
         return STATUS_OK;
-    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, &at, grow_link, &growth) < 0)
+    if (h5_each_variable(file, H5_INDEX_NAME, grow_link, &growth) < 0)
         return growth.status ? growth.status : h5_fail(STATUS_IO, "cannot list the store's variables");
     int64_t *numbers = mem_array(rows - old_rows, sizeof *numbers);
     hid_t dataset;
