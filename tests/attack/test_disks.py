@@ -56,7 +56,7 @@ def stopped_well(found, said, what):
 
 def full_from_the_start(place, random):
     """Too small for the store, the journal, a published store, the states."""
-    sizes = [40, 400, 900, 1400, 2200] if not LONG else [random.randrange(8, 4000) for _ in range(40)]
+    sizes = [40, 400, 1000, 1600] if not LONG else [random.randrange(8, 4000) for _ in range(40)]
     for size in sizes:
         with Tmpfs(place.folder / "small", f"{size}k") as disk:
             store = disk.folder / "s.h5"
@@ -98,7 +98,7 @@ def full_during_the_run(place, random):
 
 def calls_fail(place, random):
     """Every call that changes a file fails from some call on: as of a file system that turns read-only, or breaks."""
-    for number in range(4 if not LONG else 60):
+    for number in range(3 if not LONG else 60):
         store = place.folder / f"failing{number}.d" / "s.h5"
         store.parent.mkdir()
         counter = place.folder / "counter"
@@ -184,7 +184,7 @@ def journals(place, random):
     """Cut anywhere: cut further, and gone on from. With a flipped bit: the same, or refused until it is repaired."""
     store_bytes, journal_bytes = killed_journal(place)
     store = place.folder / "journal.d" / "s.h5"
-    for number in range(8 if not LONG else 100):
+    for number in range(6 if not LONG else 100):
         store.parent.mkdir()
         store.write_bytes(store_bytes)
         changed, cut = bytearray(journal_bytes), number % 2
@@ -285,7 +285,7 @@ def strange_paths(place):
 
 
 def main():
-    place = Place(steps=3000, every=300, trace=50)
+    place = Place(steps=2000, every=200, trace=50)
     random = seed_from_arguments()
     mounts = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "none", place.folder], capture_output=True).returncode == 0
     try:
