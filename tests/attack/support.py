@@ -140,13 +140,17 @@ class Job:
 
     def kill(self, kind):
         """kill -9 one process of that kind, or `all`; return what was killed."""
-        there = [(k, pid) for k, pid in self.processes() if kind in (k, "all")]
-        for _, pid in there if kind == "all" else there[:1]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        return bool(there)
+        killed = 0
+        while True:  # `all`: again, for what was just being started
+            there = [pid for k, pid in self.processes() if kind in (k, "all")]
+            for pid in there if kind == "all" else there[:1]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
+                except ProcessLookupError:
+                    pass
+            if kind != "all" or not there:
+                return killed > 0
 
     def ended(self):
         return self.process.poll() is not None
