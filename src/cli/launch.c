@@ -1,5 +1,6 @@
 #include "launch.h"
 
+#include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
 
 #include <errno.h>
@@ -12,7 +13,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { ROUND_NANOSECONDS = 50000000, DEADLOCK_ROUNDS = 600 };
 
 /* Open MPI refuses to run as root unless both are set; who starts us as root means it. */
 static void allow_root(void)
@@ -64,9 +68,49 @@ static enum status status_of_exit(int code)
     return status_fail(STATUS_IO, "mpirun ended with exit status %d", code);
 }
 
+/* Whether the process has children that run. */
+static bool has_living_children(pid_t process)
+{
+    char path[64], state = 0;
+    long child;
+    bool living = false;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)process, (long)process);
+    FILE *children = fopen(path, "re");
+    if (!children)
+        return true; /* this system does not list them */
+    while (!living && fscanf(children, "%ld", &child) == 1) {
+        snprintf(path, sizeof path, "/proc/%ld/stat", child);
+        FILE *about = fopen(path, "re");
+        living = about && fscanf(about, "%*d (%*[^)]) %c", &state) == 1 && state != 'Z';
+        if (about)
+            fclose(about);
+    }
+    fclose(children);
+    return living;
+}
+
+/* Wait for mpirun. After its ranks were killed, Open MPI 4.1's sometimes never ends (a deadlock in PMIx_server_finalize): then it is
+ * killed too. */
+static int await_mpirun(pid_t process)
+{
+    int state = 0;
+    unsigned alone = 0;
+    bool begun = false;
+    for (pid_t ended; (ended = waitpid(process, &state, WNOHANG)) == 0 || (ended < 0 && errno == EINTR);) {
+        bool living = has_living_children(process);
+        begun = begun || living;
+        alone = begun && !living ? alone + 1 : 0;
+        if (alone == DEADLOCK_ROUNDS) {
+            log_write(LOG_WARNING, "mpirun does not end although all its ranks have; it is killed");
+            kill(process, SIGKILL);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = ROUND_NANOSECONDS}, NULL);
+    }
+    return state;
+}
+
 static enum status start_and_wait(char *const *arguments)
 {
-    int state;
     fflush(NULL);
     pid_t process = fork();
     if (process < 0)
@@ -77,8 +121,7 @@ static enum status start_and_wait(char *const *arguments)
     }
     mpirun_process = process;
     set_handlers(hand_on);
-    while (waitpid(process, &state, 0) < 0 && errno == EINTR)
-        continue;
+    int state = await_mpirun(process);
     mpirun_process = 0;
     set_handlers(SIG_DFL);
     if (WIFSIGNALED(state))

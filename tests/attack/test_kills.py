@@ -78,6 +78,8 @@ def main():
         check(job.wait() == 0, f"the last run:\n{job.output()}")
         attack.look()
         attack.complete()
+        if Job.deadlocks:
+            print(f"{Job.deadlocks} times mpirun did not end by itself after its ranks had")
         print(f"{sum(attack.kills.values())} kills ({dict(attack.kills)}) in {attack.runs} runs; "
               f"{attack.stores} stores completed, all as undisturbed; nothing lost, nothing twice")
     finally:

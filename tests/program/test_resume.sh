@@ -77,3 +77,8 @@ for signal in INT TERM; do
     expect_rc 0 "after SIG$signal"
     "$bnsweep" diff undisturbed.h5 "j$signal.h5" >log 2>&1 || fail "SIG$signal with -j and going on gave other bits"
 done
+
+# A deadline that is over: nothing is started, and the end says why.
+run 1 tiny.ini -o late.h5 --deadline 1
+expect_rc 75 "after the deadline"
+expect_log "stopped before the deadline with 2 of 2 trajectories not finished"
