@@ -1,6 +1,7 @@
 /* bnsweep run: rank 0 opens the store, hands out what it has not, and writes what comes back; the other ranks train. */
 #include "commands.h"
 #include "launch.h"
+#include "leftovers.h"
 #include "options.h"
 #include "outlook.h"
 #include "preflight.h"
@@ -22,10 +23,12 @@
 #include "bnsweep/sweep/grouping.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_JOBS = 1024 };
@@ -183,6 +186,8 @@ static enum status close_store(struct run *run, enum status status)
     if (!run->writer)
         return status;
     snprintf(store, sizeof store, "%s", writer_path(run->writer));
+    if (status == STATUS_OK)
+        leftovers_remove(store, run->states);
     enum status closed = writer_close(run->writer);
     run->writer = NULL;
     rmdir(run->states); /* stays where states of stopped units are in it */
@@ -208,6 +213,17 @@ static enum status check_failed(const struct run *run)
                        failed > 1 ? "s" : "");
 }
 
+/* Of a short time not all may go to stopping in good order: the margins are at most these parts of what is left. */
+static void fit_margins(double deadline, struct session_limits *limits)
+{
+    static const double START_SHARE = 0.15, STOP_SHARE = 0.1;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double left = fmax(0, deadline - (double)now.tv_sec);
+    limits->start_margin = fmin(limits->start_margin, START_SHARE * left);
+    limits->stop_margin = fmin(limits->stop_margin, STOP_SHARE * left);
+}
+
 static enum status manage(struct run *run, struct comm *comm, const struct session_config *base)
 {
     struct session_config config = *base;
@@ -217,6 +233,8 @@ static enum status manage(struct run *run, struct comm *comm, const struct sessi
     config.rows = run->rows;
     config.unit_count = (uint32_t)(run->grouping.count ? run->grouping.starts[run->grouping.count] : 0);
     config.deadline = run->deadline;
+    if (run->deadline > 0)
+        fit_margins(run->deadline, &config.limits);
     if (config.unit_count)
         log_write(LOG_INFO, "%u of %zu units to train in %u trajectories, on %d worker%s; store: %s", config.unit_count,
                   run->sweep.unit_count, config.trajectory_count, comm_size(comm) > 1 ? comm_size(comm) - 1 : 1,
@@ -280,7 +298,7 @@ enum status cmd_run(int argc, char **argv)
         {"--set", OPTION_SETS, &run.sets, "KEY=VALUE", "override a setting; may be repeated"},
         {"--retry-failed", OPTION_FLAG, &run.retry_failed, NULL, "train units again that have failed"},
         {"--no-fuse", OPTION_FLAG, &run.no_fuse, NULL, "train units apart that differ in BN momentum alone"},
-        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop before this time (seconds since 1970; default: Slurm's end)"},
+        {"--deadline", OPTION_SECONDS, &run.deadline, "TIME", "stop, with saved states, before this time (seconds since 1970; default: Slurm's end)"},
         {"--state-every", OPTION_SECONDS, &run.state_every, "SECONDS", "between two saved states of a unit (default 60)"},
     };
     struct options options = {

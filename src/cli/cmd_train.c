@@ -53,16 +53,9 @@ static double clock_seconds(void)
 static enum status resume(struct training *t)
 {
     enum status status = state_load(t->trajectory, t->job.state, t->job.key);
-    const struct plan *plan = &t->trajectory->config.plan;
-    uint64_t step = t->trajectory->step, checks = 0, samples = 0, steps = keep_wanted(&t->config) ? step : 0;
-    if (status)
+    uint64_t step = t->trajectory->step;
+    if (status || job_may_resume(&t->job, step))
         return status;
-    if (step >= plan->first_check)
-        checks = (step - plan->first_check) / plan->check_every + 1;
-    if (plan->trace_every && net_has_running(&t->trajectory->net))
-        samples = step / plan->trace_every;
-    if (checks <= t->job.checks && samples <= t->job.samples && steps <= t->job.steps)
-        return STATUS_OK;
     return status_fail(STATUS_VERSION, "the state '%s' is of step %llu, but the store lacks checks or samples before it", t->job.state,
                        (unsigned long long)step);
 }

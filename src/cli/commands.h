@@ -11,6 +11,7 @@
     X(table, SHOWN, "rotation, norm growth and accuracies, a row an arm and BN momentum")              \
     X(show, SHOWN, "print all that is known of one unit, and whether its statistics are stale")        \
     X(verify, SHOWN, "check that a store is sound and that settings were really applied")              \
+    X(repair, SHOWN, "go on from a damaged journal, with all that can be read of it")                  \
     X(diff, SHOWN, "compare two stores bit by bit")                                                    \
     X(export, SHOWN, "write a store as tidy CSV files")                                                \
     X(plan, SHOWN, "say what a run would do and how long it would take, and touch nothing")            \

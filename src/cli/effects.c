@@ -61,7 +61,7 @@ static bool is_held_whole(const struct settings *s)
     return (s->freeze & all) == all && s->freeze_from == 0 && s->freeze_stats == FREEZE_STATS_HELD;
 }
 
-/* Reals so close that they may round to the same float. */
+/* Reals so close, to each other or beside the numbers of order one on which they act, that floats may not tell them apart. */
 static bool is_nearly_same(int key, const struct settings *a, const struct settings *b)
 {
     if (key == SETTING_task_seed) /* per-seed, and the same seed by its number */
@@ -70,7 +70,8 @@ static bool is_nearly_same(int key, const struct settings *a, const struct setti
         return false;
     double x = *(const double *)((const char *)a + settings_table[key].offset);
     double y = *(const double *)((const char *)b + settings_table[key].offset);
-    return fabs(x - y) <= 1e-6 * fmax(fabs(x), fabs(y));
+    static const double RELATIVE = 1e-6, ABSOLUTE = 1e-7;
+    return fabs(x - y) <= fmax(ABSOLUTE, RELATIVE * fmax(fabs(x), fabs(y)));
 }
 
 static bool cannot_learn(const struct settings *s)

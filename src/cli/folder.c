@@ -2,11 +2,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A folder that is being filled is called PATH.part-XXXXXX. */
+#define MARK ".part-"
+#define RANDOM "XXXXXX"
+enum { TRIES = 3 };
 
 static enum status refuse(const char *path)
 {
@@ -27,6 +34,60 @@ static bool is_free(const char *path)
     return empty;
 }
 
+static void remove_files(int folder)
+{
+    DIR *listing = fdopendir(dup(folder));
+    for (const struct dirent *entry; listing && (entry = readdir(listing));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(folder, entry->d_name, 0);
+    if (listing)
+        closedir(listing);
+}
+
+/* Remove what was left beside it by who was killed while filling it: who fills one has it locked. */
+static void remove_leftovers(const char *path)
+{
+    char parent[PATH_MAX], start[PATH_MAX];
+    snprintf(parent, sizeof parent, "%s", path);
+    char *slash = strrchr(parent, '/');
+    snprintf(start, sizeof start, "%s" MARK, slash ? slash + 1 : path);
+    if (slash)
+        slash[slash == parent] = '\0';
+    DIR *listing = opendir(slash ? parent : ".");
+    for (const struct dirent *entry; listing && (entry = readdir(listing));) {
+        if (strncmp(entry->d_name, start, strlen(start)) != 0 || strlen(entry->d_name) != strlen(start) + strlen(RANDOM))
+            continue;
+        int fd = openat(dirfd(listing), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            remove_files(fd);
+            unlinkat(dirfd(listing), entry->d_name, AT_REMOVEDIR);
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    if (listing)
+        closedir(listing);
+}
+
+/* Make the temporary folder, locked. Another process may see a new one as a leftover before it is. */
+static enum status make_temporary(struct folder *folder)
+{
+    for (int try = 0; try < TRIES; try++) {
+        snprintf(folder->temporary, sizeof folder->temporary, "%.*s" MARK RANDOM, (int)sizeof folder->path - 16, folder->path);
+        if (!mkdtemp(folder->temporary))
+            break;
+        folder->lock = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder->lock < 0)
+            continue;
+        struct stat made;
+        flock(folder->lock, LOCK_EX); /* where there are no locks, there are no leftovers found either */
+        if (fstat(folder->lock, &made) == 0 && made.st_nlink > 0)
+            return STATUS_OK;
+        close(folder->lock);
+    }
+    return status_fail(STATUS_IO, "could not make the folder '%s': %s", folder->temporary, strerror(errno));
+}
+
 enum status folder_begin(const char *path, struct folder *out)
 {
     size_t length = strlen(path);
@@ -36,14 +97,15 @@ enum status folder_begin(const char *path, struct folder *out)
         return status_fail(STATUS_INPUT, "'%.100s' cannot be a folder's name", path);
     if (!is_free(out->path))
         return refuse(out->path);
-    snprintf(out->temporary, sizeof out->temporary, "%.*s.part-XXXXXX", (int)sizeof out->path - 16, out->path);
-    if (!mkdtemp(out->temporary))
-        return status_fail(STATUS_IO, "could not make the folder '%s': %s", out->temporary, strerror(errno));
+    remove_leftovers(out->path);
+    enum status status = make_temporary(out);
+    if (status)
+        return status;
     mode_t mask = umask(0);
     umask(mask);
     if (chmod(out->temporary, 0777 & ~mask) == 0)
         return STATUS_OK;
-    enum status status = status_fail(STATUS_IO, "could not open up the folder '%s': %s", out->temporary, strerror(errno));
+    status = status_fail(STATUS_IO, "could not open up the folder '%s': %s", out->temporary, strerror(errno));
     folder_drop(out);
     return status;
 }
@@ -67,8 +129,10 @@ enum status folder_close(const struct folder *folder, const char *name, FILE *fi
 
 enum status folder_keep(struct folder *folder)
 {
-    if (rename(folder->temporary, folder->path) == 0)
+    if (rename(folder->temporary, folder->path) == 0) {
+        close(folder->lock);
         return STATUS_OK;
+    }
     enum status status = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR
                              ? refuse(folder->path)
                              : status_fail(STATUS_IO, "could not rename '%s' to '%s': %s", folder->temporary, folder->path,
@@ -79,11 +143,7 @@ enum status folder_keep(struct folder *folder)
 
 void folder_drop(struct folder *folder)
 {
-    DIR *open = opendir(folder->temporary);
-    for (const struct dirent *entry; open && (entry = readdir(open));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(open), entry->d_name, 0);
-    if (open)
-        closedir(open);
+    remove_files(folder->lock);
     rmdir(folder->temporary);
+    close(folder->lock);
 }

@@ -9,9 +9,10 @@
 
 struct folder {
     char path[PATH_MAX], temporary[PATH_MAX]; /* where it is to be; beside it, while it is filled */
+    int lock;                                 /* on the temporary, until the end: others know then that it is no leftover */
 };
 
-/* Begin a folder at `path`, which must not exist or be empty. End with folder_keep or folder_drop.
+/* Begin a folder at `path`, which must not exist or be empty; leftovers of earlier ones that were killed are removed. End with folder_keep or folder_drop.
  * STATUS_INPUT (something is there), STATUS_IO. */
 enum status folder_begin(const char *path, struct folder *out);
 

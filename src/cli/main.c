@@ -6,9 +6,11 @@
 #include "bnsweep/base/log.h"
 #include "bnsweep/sweep/nearest.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
     const char *name;
@@ -55,26 +57,49 @@ static const char *nearest_command(const char *text)
     return nearest_name(text, names, count);
 }
 
+/* HDF5 1.10 can crash over a damaged file. Say so, before the process ends by the signal. */
+static void explain(int number)
+{
+    static const char text[] = "bnsweep: error: the program crashed; a damaged store or data file can do that, inside the HDF5 library:"
+                               " try h5dump on it, and put a copy in its place\n";
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    raise(number); /* its handler is gone */
+}
+
+static void explain_crashes(void)
+{
+    struct sigaction action = {.sa_handler = explain, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGABRT, &action, NULL);
+}
+
+static enum status run(int argc, char **argv)
+{
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return STATUS_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        provenance_print(stdout);
+        return STATUS_OK;
+    }
+    const struct command *command = find(argv[1]);
+    if (!command)
+        return status_fail(STATUS_INPUT, "there is no command '%s'; did you mean '%s'? (bnsweep --help lists them)", argv[1],
+                           nearest_command(argv[1]));
+    if (command->shown) /* of a training process its worker tells */
+        explain_crashes();
+    return command->run(argc - 1, argv + 1);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
         print_usage(stderr);
         return status_exit_code(STATUS_INPUT);
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_usage(stdout);
-        return 0;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        provenance_print(stdout);
-        return 0;
-    }
-    const struct command *command = find(argv[1]);
-    if (!command) {
-        log_write(LOG_ERROR, "there is no command '%s'; did you mean '%s'? (bnsweep --help lists them)", argv[1], nearest_command(argv[1]));
-        return status_exit_code(STATUS_INPUT);
-    }
-    enum status status = command->run(argc - 1, argv + 1);
+    enum status status = run(argc, argv);
     if (status && *status_message())
         log_write(status == STATUS_INCOMPLETE ? LOG_INFO : LOG_ERROR, "%s", status_message());
     if (fflush(stdout) || ferror(stdout)) {

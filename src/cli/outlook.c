@@ -4,9 +4,11 @@
 #include "outlook_left.h"
 #include "outlook_text.h"
 #include "preflight.h"
+#include "recorded.h"
 #include "worklist.h"
 
 #include "bnsweep/base/mem.h"
+#include "bnsweep/run/state.h"
 #include "bnsweep/store/footprint.h"
 #include "bnsweep/sweep/identity.h"
 
@@ -140,17 +142,31 @@ static size_t count_states(const char *folder)
     return count;
 }
 
+/* Whether a run would go on from the job's state: it is sound, and the store (NULL: there is none) has all that was measured before it.
+ * What a journal holds would be in the store by then. */
+static bool goes_on(const struct reader *reader, struct job *job)
+{
+    static const struct recorded nothing;
+    uint64_t step;
+    if (!reader || state_peek(job->state, job->key, &step))
+        return false;
+    return reader_journal(reader)->waiting || (!recorded_fill_from(&nothing, reader, job) && job_may_resume(job, step));
+}
+
 /* Which trajectories would go on where they were saved; those that a run is at now are not interrupted. */
 static enum status find_states(struct outlook *out)
 {
     char folder[PATH_MAX + 8];
+    struct reader *reader = NULL;
     struct job job;
     enum status status = STATUS_OK;
     snprintf(folder, sizeof folder, "%s.state", out->preview.path);
     size_t there = count_states(folder);
+    if (there && out->preview.rows)
+        status = reader_open(out->preview.path, &reader);
     for (size_t t = 0; !status && there && t < out->grouping.count; t++) {
         status = worklist_job(&out->sweep, out->units, &out->grouping, t, folder, &job);
-        if (status || access(job.state, F_OK) != 0)
+        if (status || access(job.state, F_OK) != 0 || !goes_on(reader, &job))
             continue;
         out->saved++;
         for (size_t i = out->grouping.starts[t]; i < out->grouping.starts[t + 1]; i++) {
@@ -159,6 +175,7 @@ static enum status find_states(struct outlook *out)
                 *state = OUTLOOK_INTERRUPTED;
         }
     }
+    reader_close(reader);
     out->unused_states = there > out->saved ? there - out->saved : 0;
     return status;
 }

@@ -100,8 +100,18 @@ static uint32_t larger(uint32_t a, uint32_t b)
 enum status recorded_fill(const struct recorded *recorded, const char *path, struct job *job)
 {
     struct reader *reader = NULL;
-    uint32_t checks = UINT32_MAX, samples = UINT32_MAX, steps = 0;
+    job->checks = job->samples = job->steps = 0;
     enum status status = reader_open(path, &reader);
+    if (!status)
+        status = recorded_fill_from(recorded, reader, job);
+    reader_close(reader);
+    return status;
+}
+
+enum status recorded_fill_from(const struct recorded *recorded, const struct reader *reader, struct job *job)
+{
+    uint32_t checks = UINT32_MAX, samples = UINT32_MAX;
+    enum status status = STATUS_OK;
     for (size_t i = 0; !status && i < job->count; i++) {
         uint32_t row = job->rows[i], stored_checks, stored_samples;
         status = count_stored(reader, VARIABLE_lr_applied, row, &stored_checks);
@@ -114,11 +124,11 @@ enum status recorded_fill(const struct recorded *recorded, const char *path, str
         checks = stored_checks < checks ? stored_checks : checks;
         samples = stored_samples < samples ? stored_samples : samples;
     }
+    uint32_t steps = 0;
     if (!status)
         status = count_kept(reader, job->rows[0], &steps);
     if (!status && recorded->step_size && job->rows[0] < recorded->rows)
         steps = larger(steps, recorded->steps[job->rows[0]]);
-    reader_close(reader);
     job->checks = status ? 0 : checks;
     job->samples = status ? 0 : samples;
     job->steps = status ? 0 : steps;

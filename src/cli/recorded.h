@@ -5,6 +5,7 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/measure/variables.h"
 #include "bnsweep/run/job.h"
+#include "bnsweep/store/reader.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +26,7 @@ void recorded_note(struct recorded *recorded, uint32_t row, const void *bytes, s
 /* Set job->checks and job->samples to what every unit of the job has without a gap, in the store at `path` or since, and job->steps
  * to what its first unit has. Errors as store/reader.h; the job then has 0 of all. */
 enum status recorded_fill(const struct recorded *recorded, const char *path, struct job *job);
+/* The same from a store that is open. */
+enum status recorded_fill_from(const struct recorded *recorded, const struct reader *reader, struct job *job);
 
 #endif

@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 
+/* How much longer than ever before a trajectory may take that is started shortly before the deadline, and how long its last commit. */
+static const double CAUTION = 1.5, COMMIT_SECONDS = 2;
+
 /* Say the new state of all units of a trajectory that have not ended. */
 static enum status say_units(struct manager *manager, uint32_t t, uint32_t worker, enum manager_unit_state state, const char *reason)
 {
@@ -23,15 +26,23 @@ bool assign_work_left(const struct manager *manager)
     return manager->retry != NONE || manager->next < manager->config.trajectory_count;
 }
 
-/* Retries first: they are the longest that is left, and their failure should be known early. */
-static uint32_t take_trajectory(struct manager *manager)
+/* Return what the worker is to train; NONE where it must leave all that is left to others. Retries first: they are the longest that is
+ * left, and their failure should be known early. */
+static uint32_t take_trajectory(struct manager *manager, uint32_t w)
 {
-    uint32_t t = manager->retry;
+    uint32_t before = NONE, t = manager->retry;
+    while (t != NONE && !blame_may_take(manager, w, t)) {
+        before = t;
+        t = manager->trajectories[t].next;
+    }
     if (t == NONE)
-        return manager->next++;
-    manager->retry = manager->trajectories[t].next;
-    if (manager->retry == NONE)
-        manager->last_retry = NONE;
+        return manager->next < manager->config.trajectory_count ? manager->next++ : NONE;
+    if (before == NONE)
+        manager->retry = manager->trajectories[t].next;
+    else
+        manager->trajectories[before].next = manager->trajectories[t].next;
+    if (manager->last_retry == t)
+        manager->last_retry = before;
     return t;
 }
 
@@ -59,8 +70,14 @@ static uint32_t take_worker(struct manager *manager)
 
 void assign_idle(struct manager *manager, uint32_t w)
 {
-    manager->workers[w].state = IDLE;
-    manager->workers[w].next_idle = manager->idle;
+    struct worker *worker = &manager->workers[w];
+    manager->held -= worker->state == HELD;
+    worker->state = blame_holds(manager, w) ? HELD : IDLE;
+    if (worker->state == HELD) {
+        manager->held++;
+        return;
+    }
+    worker->next_idle = manager->idle;
     manager->idle = w;
 }
 
@@ -84,7 +101,7 @@ static enum status hand_over(struct manager *manager, uint32_t t, uint32_t w)
     return status ? status : manager->actions.send(manager->actions.context, w, &job);
 }
 
-static enum status start(struct manager *manager, uint32_t t, uint32_t w)
+static enum status start(struct manager *manager, uint32_t t, uint32_t w, double now)
 {
     struct trajectory *trajectory = &manager->trajectories[t];
     struct worker *worker = &manager->workers[w];
@@ -95,6 +112,7 @@ static enum status start(struct manager *manager, uint32_t t, uint32_t w)
     worker->attempt = trajectory->attempt;
     worker->accepted = worker->persisted = 0;
     worker->seconds = 0;
+    worker->started = now;
     manager->busy++;
     enum status status = hand_over(manager, t, w);
     if (status) { /* nobody trains it, and nobody must wait for this worker's answer */
@@ -105,42 +123,68 @@ static enum status start(struct manager *manager, uint32_t t, uint32_t w)
     return status;
 }
 
+/* Whether a trajectory that starts now is done before all are told to stop, by the slowest that has finished so far. */
+static bool fits(const struct manager *manager, uint32_t t, double now)
+{
+    double expected = CAUTION * manager->slowest * manager->config.trajectories[t].seconds + COMMIT_SECONDS;
+    return manager->slowest > 0 && now + expected <= manager->config.deadline - manager->config.stop_margin;
+}
+
 bool assign_too_late(const struct manager *manager, double now)
 {
-    return manager->config.deadline > 0 && now + manager->config.start_margin > manager->config.deadline;
+    if (manager->config.deadline <= 0 || now + manager->config.start_margin <= manager->config.deadline)
+        return false;
+    uint32_t t = manager->retry != NONE ? manager->retry : manager->next;
+    return t >= manager->config.trajectory_count || !fits(manager, t, now);
 }
 
 enum status assign_hand_out(struct manager *manager, double now)
 {
-    if (assign_too_late(manager, now))
-        return STATUS_OK; /* what runs may go on until the time to stop */
-    while (manager->stage == WORKING && assign_work_left(manager)) {
+    enum status status = STATUS_OK;
+    uint32_t passed_over = NONE; /* list of idle workers that must not try what is left */
+    blame_review(manager);
+    /* Where it is too late, what runs may go on until the time to stop. */
+    while (!status && manager->stage == WORKING && assign_work_left(manager) && !assign_too_late(manager, now)) {
         uint32_t w = take_worker(manager);
         if (w == NONE)
-            return STATUS_OK;
-        enum status status = start(manager, take_trajectory(manager), w);
-        if (status)
-            return status;
+            break;
+        uint32_t t = take_trajectory(manager, w);
+        if (t != NONE) {
+            status = start(manager, t, w, now);
+        } else {
+            manager->workers[w].next_idle = passed_over;
+            passed_over = w;
+        }
     }
-    return STATUS_OK;
+    for (uint32_t w = passed_over, next; w != NONE; w = next) {
+        next = manager->workers[w].next_idle;
+        manager->workers[w].next_idle = manager->idle;
+        manager->idle = w;
+    }
+    return status;
 }
 
 void assign_retire(struct manager *manager, uint32_t w)
 {
     struct worker *worker = &manager->workers[w];
-    if (!worker->leaving)
+    if (!worker->leaving) {
+        blame_leaving(manager, w);
         manager->active--;
+    }
     worker->leaving = true;
+    manager->held -= worker->state == HELD;
     if (worker->state != BUSY)
         worker->state = RETIRED;
 }
 
-/* The trajectory goes back to be tried again, or is given up after too many failures. */
-static enum status put_back(struct manager *manager, uint32_t t, uint32_t w, bool failed, const char *reason)
+/* The worker's trajectory goes back to be tried again, or is given up after too many failures; the worker is free. */
+static enum status put_back(struct manager *manager, uint32_t w, bool failed, const char *reason)
 {
+    uint32_t t = manager->workers[w].trajectory;
     struct trajectory *trajectory = &manager->trajectories[t];
     if (failed)
-        trajectory->failures++;
+        blame_failure(manager, t, w);
+    release(manager, w);
     if (!failed || trajectory->failures < manager->config.max_attempts) {
         trajectory->state = PENDING;
         push_retry(manager, t);
@@ -161,20 +205,30 @@ static uint32_t first_open_unit(const struct manager *manager, uint32_t t)
     return NONE;
 }
 
-enum status assign_finished(struct manager *manager, uint32_t w, uint32_t records)
+/* One that went on from a saved state took less than it would have from the start; the slowest is what counts. */
+static void learn_pace(struct manager *manager, uint32_t w, double now)
+{
+    const struct worker *worker = &manager->workers[w];
+    double expected = manager->config.trajectories[worker->trajectory].seconds, pace = expected > 0 ? (now - worker->started) / expected : 0;
+    manager->slowest = pace > manager->slowest ? pace : manager->slowest;
+}
+
+enum status assign_finished(struct manager *manager, uint32_t w, uint32_t records, double now)
 {
     uint32_t t = manager->workers[w].trajectory, accepted = manager->workers[w].accepted;
     uint32_t open = first_open_unit(manager, t);
-    release(manager, w);
     char reason[128];
     if (records != accepted) {
         snprintf(reason, sizeof reason, "finished after %u records, but only %u of them were in order", records, accepted);
-        return put_back(manager, t, w, true, reason);
+        return put_back(manager, w, true, reason);
     }
     if (open != NONE) {
         snprintf(reason, sizeof reason, "finished without the end of unit %u", manager->config.rows[open]);
-        return put_back(manager, t, w, true, reason);
+        return put_back(manager, w, true, reason);
     }
+    learn_pace(manager, w, now);
+    blame_success(manager, w);
+    release(manager, w);
     manager->trajectories[t].state = DONE;
     manager->done++;
     manager->seconds_done += manager->config.trajectories[t].seconds;
@@ -183,14 +237,10 @@ enum status assign_finished(struct manager *manager, uint32_t w, uint32_t record
 
 enum status assign_stopped(struct manager *manager, uint32_t w, bool asked)
 {
-    uint32_t t = manager->workers[w].trajectory;
-    release(manager, w);
-    return put_back(manager, t, w, !asked, asked ? "" : "stopped without being asked to");
+    return put_back(manager, w, !asked, asked ? "" : "stopped without being asked to");
 }
 
 enum status assign_failed(struct manager *manager, uint32_t w, const char *reason)
 {
-    uint32_t t = manager->workers[w].trajectory;
-    release(manager, w);
-    return put_back(manager, t, w, true, reason);
+    return put_back(manager, w, true, reason);
 }

@@ -125,7 +125,7 @@ enum status leader_create(struct comm *comm, const struct session_config *config
         .trajectories = config->trajectories, .trajectory_count = config->trajectory_count,
         .rows = config->rows, .unit_count = config->unit_count,
         .workers = alone(comm) ? 1 : (uint32_t)comm_size(comm) - 1,
-        .max_attempts = limits->max_attempts, .deadline = monotonic_deadline(config->deadline, now),
+        .max_attempts = limits->max_attempts, .suspect_after = limits->suspect_after, .deadline = monotonic_deadline(config->deadline, now),
         .start_margin = limits->start_margin, .stop_margin = limits->stop_margin, .ping_seconds = limits->ping_seconds,
         .silent_seconds = alone(comm) ? 0 : limits->silent_seconds,
         .drain_seconds = 2 * limits->stop_seconds + 4 * limits->ping_seconds};
@@ -174,7 +174,11 @@ void leader_message(struct leader *leader, int from, const struct wire_message *
     if (message->tag == WIRE_LEAVING && !manager_draining(leader->manager))
         log_write(LOG_WARNING, "rank %d on %s takes no more work: %s", from, leader->hosts[from], message->text);
     uint32_t worker = alone(leader->comm) ? 0 : (uint32_t)from - 1;
+    bool held = manager_is_held(leader->manager, worker);
     note(leader, manager_message(leader->manager, worker, message, now), now);
+    if (!held && manager_is_held(leader->manager, worker))
+        log_write(LOG_WARNING, "rank %d on %s gets no work for now: %u trajectories in a row crashed there and nowhere else", from,
+                  leader->hosts[from], leader->config->limits.suspect_after);
 }
 
 void leader_fault(struct leader *leader, enum status status, double now)

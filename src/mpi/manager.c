@@ -1,5 +1,6 @@
 #include "manager_internal.h"
 
+#include "bnsweep/base/hash.h"
 #include "bnsweep/base/mem.h"
 
 #include <stdio.h>
@@ -82,11 +83,12 @@ static enum status send_tag(struct manager *manager, uint32_t worker, enum wire_
     return send_message(manager, worker, &(struct wire_message){.tag = tag});
 }
 
-static enum status begin_drain(struct manager *manager, double now)
+static enum status begin_drain(struct manager *manager, enum stop_cause cause, double now)
 {
     if (manager->stage != WORKING)
         return STATUS_OK;
     manager->stage = DRAINING;
+    manager->cause = cause;
     manager->stage_since = now;
     enum status first = STATUS_OK;
     for (uint32_t w = 0; w < manager->config.workers; w++) {
@@ -117,7 +119,7 @@ static enum status settle(struct manager *manager, double now)
         return status;
     bool late = assign_too_late(manager, now);
     if (manager->stage == WORKING && (!manager->active || (late && !manager->busy)))
-        status = begin_drain(manager, now);
+        status = begin_drain(manager, manager->active ? TOO_LATE : NO_WORKER, now);
     bool waits = manager->busy || (manager->waiting.count && !manager->halted) ||
                  (manager->stage == WORKING && assign_work_left(manager));
     if (!status && manager->stage < QUITTING && !waits)
@@ -138,31 +140,32 @@ static void take_progress(struct manager *manager, uint32_t w, const struct wire
     worker->seconds = seconds;
 }
 
-static void take_hello(struct manager *manager, uint32_t w)
+static void take_hello(struct manager *manager, uint32_t w, const char *host)
 {
     if (manager->workers[w].state != ABSENT)
         return;
     manager->present++;
+    manager->workers[w].host = hash_checksum(host, strlen(host), 0);
     assign_idle(manager, w);
 }
 
 /* The end of an attempt counts only from the worker that holds it. */
-static enum status take_end(struct manager *manager, uint32_t w, const struct wire_message *message)
+static enum status take_end(struct manager *manager, uint32_t w, const struct wire_message *message, double now)
 {
     if (!worker_holds(&manager->workers[w], message))
         return STATUS_OK;
     if (message->tag == WIRE_FINISHED)
-        return assign_finished(manager, w, message->number);
+        return assign_finished(manager, w, message->number, now);
     if (message->tag == WIRE_FAILED)
         return assign_failed(manager, w, message->text);
     return assign_stopped(manager, w, manager->stage != WORKING || manager->workers[w].leaving);
 }
 
-static enum status take_message(struct manager *manager, uint32_t w, const struct wire_message *message)
+static enum status take_message(struct manager *manager, uint32_t w, const struct wire_message *message, double now)
 {
     switch (message->tag) {
     case WIRE_HELLO:
-        take_hello(manager, w);
+        take_hello(manager, w, message->text);
         return STATUS_OK;
     case WIRE_RECORD:
         return receipt_record(manager, w, message);
@@ -173,7 +176,7 @@ static enum status take_message(struct manager *manager, uint32_t w, const struc
     case WIRE_FINISHED:
     case WIRE_STOPPED:
     case WIRE_FAILED:
-        return take_end(manager, w, message);
+        return take_end(manager, w, message, now);
     case WIRE_LEAVING:
         assign_retire(manager, w);
         return STATUS_OK;
@@ -222,7 +225,7 @@ enum status manager_message(struct manager *manager, uint32_t w, const struct wi
     else if (worker->state == LOST) /* back too late: its work was given to others */
         status = send_tag(manager, w, WIRE_QUIT);
     else
-        status = take_message(manager, w, message);
+        status = take_message(manager, w, message, now);
     return status ? status : settle(manager, now);
 }
 
@@ -256,7 +259,7 @@ uint64_t manager_serial(const struct manager *manager)
 
 enum status manager_drain(struct manager *manager, double now)
 {
-    enum status status = begin_drain(manager, now);
+    enum status status = begin_drain(manager, ASKED, now);
     return status ? status : settle(manager, now);
 }
 
@@ -312,7 +315,7 @@ enum status manager_tick(struct manager *manager, double now)
     }
     double deadline = manager->config.deadline;
     if (!status && deadline > 0 && now + manager->config.stop_margin >= deadline)
-        status = begin_drain(manager, now);
+        status = begin_drain(manager, TOO_LATE, now);
     return status ? status : settle(manager, now);
 }
 
@@ -328,6 +331,11 @@ bool manager_draining(const struct manager *manager)
     return manager->stage != WORKING;
 }
 
+bool manager_is_held(const struct manager *manager, uint32_t worker)
+{
+    return worker < manager->config.workers && manager->workers[worker].state == HELD;
+}
+
 uint32_t manager_lost_count(const struct manager *manager)
 {
     return manager->lost;
@@ -335,10 +343,12 @@ uint32_t manager_lost_count(const struct manager *manager)
 
 enum status manager_result(const struct manager *manager)
 {
+    static const char *const causes[] = {[ASKED] = "stopped", [TOO_LATE] = "stopped before the deadline",
+                                         [NO_WORKER] = "stopped because no worker was left"};
     uint32_t open = manager->config.trajectory_count - manager->done - manager->failed;
     if (open)
-        return status_fail(STATUS_INCOMPLETE, "stopped with %u of %u trajectories not finished; run again to go on", open,
-                           manager->config.trajectory_count);
+        return status_fail(STATUS_INCOMPLETE, "%s with %u of %u trajectories not finished; run again to go on", causes[manager->cause],
+                           open, manager->config.trajectory_count);
     if (manager->failed)
         return status_fail(STATUS_FAILED, "%u of %u trajectories failed", manager->failed, manager->config.trajectory_count);
     return STATUS_OK;
@@ -349,6 +359,6 @@ void manager_get_progress(const struct manager *manager, struct manager_progress
     *out = (struct manager_progress){
         .trajectories = manager->config.trajectory_count, .done = manager->done, .failed = manager->failed,
         .running = manager->busy, .units = manager->config.unit_count, .units_ended = manager->ended_count,
-        .workers = manager->present, .busy = manager->busy, .records = manager->records,
+        .workers = manager->present, .busy = manager->busy, .held = manager->held, .records = manager->records,
         .seconds = manager->seconds, .seconds_done = manager->seconds_done};
 }

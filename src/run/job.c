@@ -1,6 +1,8 @@
 #include "bnsweep/run/job.h"
 
 #include "bnsweep/base/unpack.h"
+#include "bnsweep/run/configure.h"
+#include "bnsweep/run/keep.h"
 #include "bnsweep/sweep/settings_text.h"
 
 enum status job_pack(const struct job *job, struct pack *pack)
@@ -51,4 +53,14 @@ enum status job_unpack(const void *bytes, size_t size, struct job *out)
     if (unpack.failed || unpack.at != unpack.size)
         return status_fail(STATUS_CORRUPT, "a job of %zu bytes is damaged", size);
     return status_context(settings_text_read(text, &out->settings), "job");
+}
+
+bool job_may_resume(const struct job *job, uint64_t step)
+{
+    struct plan plan = configure_plan(&job->settings);
+    bool has_running = job->settings.norm == NORM_BATCH || job->settings.norm == NORM_BATCHRENORM;
+    uint64_t checks = step >= plan.first_check ? (step - plan.first_check) / plan.check_every + 1 : 0;
+    uint64_t samples = plan.trace_every && has_running ? step / plan.trace_every : 0;
+    bool kept = keep_wanted(&plan, (enum norm_kind)job->settings.norm, (enum freeze_stats_kind)job->settings.freeze_stats);
+    return checks <= job->checks && samples <= job->samples && (!kept || step <= job->steps);
 }

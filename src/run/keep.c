@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-bool keep_wanted(const struct trajectory_config *config)
+bool keep_wanted(const struct plan *plan, enum norm_kind norm, enum freeze_stats_kind freeze_stats)
 {
-    return config->plan.keep_batch_stats && config->net.norm == NORM_BATCH && config->freeze_stats != FREEZE_STATS_HELD;
+    return plan->keep_batch_stats && norm == NORM_BATCH && freeze_stats != FREEZE_STATS_HELD;
 }
 
 enum status keep_create(struct trajectory *t)
 {
-    bool wanted = keep_wanted(&t->config);
+    bool wanted = keep_wanted(&t->config.plan, t->config.net.norm, t->config.freeze_stats);
     t->extent.steps = wanted ? (size_t)t->config.plan.steps : 0;
     t->extent.parameters = wanted ? t->net.size : 0;
     if (!wanted)

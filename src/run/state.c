@@ -193,8 +193,8 @@ static enum status read_file(const char *path, uint8_t **data, size_t *size)
     return status;
 }
 
-/* Check the whole file and leave `unpack` behind the key. */
-static enum status check_header(const struct trajectory *t, const char *path, struct hash key, struct unpack *unpack)
+/* Check the whole file and leave `unpack` behind the key, before the size of the arrays. */
+static enum status check_file(const char *path, struct hash key, struct unpack *unpack)
 {
     const uint8_t *head = unpack_bytes(unpack, sizeof magic);
     if (!head || memcmp(head, magic, sizeof magic) != 0 || unpack->size < CHECKSUM_SIZE)
@@ -202,13 +202,24 @@ static enum status check_header(const struct trajectory *t, const char *path, st
     struct unpack tail = {.data = unpack->data, .size = unpack->size, .at = unpack->size - CHECKSUM_SIZE};
     if (unpack_u64(&tail) != hash_checksum(unpack->data, unpack->size - CHECKSUM_SIZE, 0))
         return status_fail(STATUS_CORRUPT, "the state '%s' is damaged: its checksum is wrong", path);
-    size_t arrays = 0;
-    visit_arrays(t, count_bytes, &arrays);
     uint32_t version = unpack_u32(unpack), real_size = unpack_u32(unpack);
     if (version != VERSION || real_size != sizeof(real))
         return status_fail(STATUS_VERSION, "the state '%s' has version %u and %u-byte numbers, this program %d and %zu", path,
                            version, real_size, VERSION, sizeof(real));
-    if (!hash_equal(unpack_hash(unpack), key) || unpack_u64(unpack) != arrays)
+    if (!hash_equal(unpack_hash(unpack), key))
+        return status_fail(STATUS_VERSION, "the state '%s' belongs to another trajectory", path);
+    return STATUS_OK;
+}
+
+/* Check the whole file and leave `unpack` at the step. */
+static enum status check_header(const struct trajectory *t, const char *path, struct hash key, struct unpack *unpack)
+{
+    enum status status = check_file(path, key, unpack);
+    if (status)
+        return status;
+    size_t arrays = 0;
+    visit_arrays(t, count_bytes, &arrays);
+    if (unpack_u64(unpack) != arrays)
         return status_fail(STATUS_VERSION, "the state '%s' belongs to another trajectory", path);
     if (unpack->size - unpack->at != NUMBERS_SIZE + arrays + CHECKSUM_SIZE)
         return status_fail(STATUS_CORRUPT, "the state '%s' is damaged: %zu bytes are left for %zu", path, unpack->size - unpack->at,
@@ -231,6 +242,24 @@ enum status state_load(struct trajectory *trajectory, const char *path, struct h
         trajectory->seconds = unpack_f64(&unpack);
         trajectory->weights_init = unpack_hash(&unpack);
         visit_arrays(trajectory, unpack_array, &unpack);
+    }
+    mem_free(data);
+    return status;
+}
+
+enum status state_peek(const char *path, struct hash key, uint64_t *step)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum status status = read_file(path, &data, &size);
+    struct unpack unpack = {.data = data, .size = size};
+    if (!status)
+        status = check_file(path, key, &unpack);
+    if (!status) {
+        unpack_u64(&unpack);
+        *step = unpack_u64(&unpack);
+        if (unpack.failed)
+            status = status_fail(STATUS_CORRUPT, "the state '%s' is damaged: it ends before its step", path);
     }
     mem_free(data);
     return status;

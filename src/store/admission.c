@@ -287,7 +287,7 @@ enum status admission_edit(hid_t file, const struct schema *schema, void *contex
         status = add_rows(admission, columns);
     if (!status)
         status = columns_flush(columns);
-    columns_close(columns);
+    status = columns_close(columns, status);
     mem_free(is_new);
     mem_free(states);
     return status;

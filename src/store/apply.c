@@ -36,15 +36,15 @@ static int order_items(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-static enum status add_item(struct apply_plan *plan, size_t *capacity, const struct journal_entry *entry)
+enum status apply_add(struct apply_plan *plan, const struct journal_entry *entry)
 {
-    if (plan->count == *capacity) {
-        size_t larger = *capacity ? 2 * *capacity : 1024;
-        struct apply_item *items = mem_grow(plan->items, *capacity, larger, sizeof *items);
+    if (plan->count == plan->capacity) {
+        size_t larger = plan->capacity ? 2 * plan->capacity : 1024;
+        struct apply_item *items = mem_grow(plan->items, plan->capacity, larger, sizeof *items);
         if (!items)
             return STATUS_NOMEM;
         plan->items = items;
-        *capacity = larger;
+        plan->capacity = larger;
     }
     plan->items[plan->count++] = (struct apply_item){entry->row, entry->sequence, entry->offset};
     plan->last = entry->sequence;
@@ -58,7 +58,8 @@ static enum status check_journal(const struct journal_reader *reader, const stru
     if (!hash_equal(journal_reader_store(reader), schema->store))
         return status_fail(STATUS_VERSION, "the journal belongs to another store; move the one that does not belong here away");
     if (journal_reader_first(reader) > schema->applied + 1)
-        return status_fail(STATUS_CORRUPT, "the store ends with entry %llu, its journal begins with %llu: is the store an old copy?",
+        return status_fail(STATUS_CORRUPT, "the store ends with entry %llu, its journal begins with %llu: is the store an old copy? Put the newer one back, "
+                           "or let `bnsweep repair STORE` take what the journal has",
                            (unsigned long long)schema->applied, (unsigned long long)journal_reader_first(reader));
     return STATUS_OK;
 }
@@ -69,23 +70,28 @@ enum status apply_list(struct journal_reader *reader, const struct schema *schem
     if (!reader)
         return STATUS_OK;
     struct journal_entry entry;
-    size_t capacity = 0;
     bool more = true;
     enum status status = check_journal(reader, schema);
     while (!status && more) {
         status = journal_reader_next(reader, &entry, &more);
         if (status || !more || entry.sequence <= schema->applied)
             continue;
-        status = entry.row < schema->rows ? add_item(out, &capacity, &entry)
+        status = entry.row < schema->rows ? apply_add(out, &entry)
                                           : status_fail(STATUS_CORRUPT, "the journal has an entry for row %llu, the store %llu rows",
                                                         (unsigned long long)entry.row, (unsigned long long)schema->rows);
     }
-    if (status || !out->count)
-        return status;
-    qsort(out->items, out->count, sizeof *out->items, order_items);
-    for (size_t i = 0; i < out->count; i++)
-        out->rows += i == 0 || out->items[i].row != out->items[i - 1].row;
-    return STATUS_OK;
+    if (!status)
+        apply_order(out);
+    return status;
+}
+
+void apply_order(struct apply_plan *plan)
+{
+    if (plan->count)
+        qsort(plan->items, plan->count, sizeof *plan->items, order_items);
+    plan->rows = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        plan->rows += i == 0 || plan->items[i].row != plan->items[i - 1].row;
 }
 
 uint64_t apply_growth(const struct apply_plan *plan, const struct schema *schema)
@@ -204,8 +210,8 @@ enum status apply_write(hid_t file, struct journal_reader *reader, const struct 
         status = values_open(file, &schema->extent, &to.values);
     if (!status)
         status = apply_rows(&to, plan);
-    values_close(to.values);
-    columns_close(to.columns);
+    status = values_close(to.values, status);
+    status = columns_close(to.columns, status);
     return status ? status : schema_set_applied(file, plan->last);
 }
 

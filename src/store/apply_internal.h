@@ -13,7 +13,7 @@ struct apply_plan {
     struct apply_item {
         uint64_t row, sequence, offset;
     } *items; /* owned */
-    size_t count, rows; /* rows: how many different ones */
+    size_t count, capacity, rows; /* rows: how many different ones */
     uint64_t kept;      /* bytes of records of kept groups */
     uint64_t last;      /* sequence number of the last one; the store's own where there is none */
 };
@@ -24,6 +24,10 @@ enum status apply_check(const struct record *record, const struct variables_exte
 /* Read the whole journal (NULL: none) and list what is new to the store. Free the plan with apply_free also on failure.
  * STATUS_VERSION (another store's journal), STATUS_CORRUPT (damage, or entries missing between the two), STATUS_NOMEM. */
 enum status apply_list(struct journal_reader *reader, const struct schema *schema, struct apply_plan *out);
+
+/* The parts of that: add an entry, later than those before it (STATUS_NOMEM); bring all into the order in which they are applied. */
+enum status apply_add(struct apply_plan *plan, const struct journal_entry *entry);
+void apply_order(struct apply_plan *plan);
 
 /* Return about how many bytes the file can grow by. */
 uint64_t apply_growth(const struct apply_plan *plan, const struct schema *schema);

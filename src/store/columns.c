@@ -81,11 +81,10 @@ static enum status add(struct columns *columns, const char *name, enum layout_ty
 }
 
 /* Columns are the variables with the one axis unit, but for unit itself. */
-static herr_t list_column(hid_t file, const char *name, const H5L_info_t *info, void *context)
+static herr_t list_column(hid_t file, const char *name, void *context)
 {
     struct listing *listing = context;
     hsize_t limit = 0, size;
-    (void)info;
     hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
     if (dataset < 0 || strcmp(name, "unit") == 0) {
         if (dataset >= 0)
@@ -118,7 +117,6 @@ static enum status check_own(const struct columns *columns)
 
 enum status columns_open(hid_t file, uint64_t rows, uint64_t added, struct columns **out)
 {
-    hsize_t at = 0;
     struct columns *columns = mem_array(1, sizeof *columns);
     *out = columns;
     if (!columns)
@@ -127,12 +125,12 @@ enum status columns_open(hid_t file, uint64_t rows, uint64_t added, struct colum
     columns->added = added;
     struct listing listing = {.columns = columns};
     enum status status = STATUS_OK;
-    if (H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, list_column, &listing) < 0)
+    if (h5_each_variable(file, H5_INDEX_CRT_ORDER, list_column, &listing) < 0)
         status = listing.status ? listing.status : h5_fail(STATUS_CORRUPT, "cannot list the store's variables");
     if (!status)
         status = check_own(columns);
     if (status) {
-        columns_close(columns);
+        columns_close(columns, status);
         *out = NULL;
     }
     return status;
@@ -355,17 +353,18 @@ enum status columns_parse(struct columns *columns, uint64_t row, int index, cons
                                        : columns_set_integer(columns, row, index, column->parsed_integer);
 }
 
-void columns_close(struct columns *columns)
+enum status columns_close(struct columns *columns, enum status status)
 {
     if (!columns)
-        return;
+        return status;
     for (size_t i = 0; i < columns->count; i++) {
         struct column *column = &columns->items[i];
         unload(column);
-        H5Dclose(column->dataset);
+        status = h5_close_dataset(column->dataset, column->name, status);
         mem_free(column->any);
         mem_free(column->changed_row);
     }
     mem_free(columns->items);
     mem_free(columns);
+    return status;
 }

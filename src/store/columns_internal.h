@@ -25,7 +25,8 @@ enum status columns_parse(struct columns *columns, uint64_t row, int column, con
 /* Write what has changed. STATUS_IO. */
 enum status columns_flush(struct columns *columns);
 
-/* Drop what was not written. NULL is allowed. */
-void columns_close(struct columns *columns);
+/* Free the columns (NULL is allowed), dropping what was not flushed. What HDF5 held back is written only now: return `status`, how it went
+ * so far, or STATUS_IO. */
+enum status columns_close(struct columns *columns, enum status status);
 
 #endif

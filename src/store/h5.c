@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CAUSE_SIZE = 512, CACHE_BYTES = 4 << 20, CACHE_SLOTS = 1009 };
+enum { CAUSE_SIZE = 512, NAME_SIZE = 1024, CACHE_BYTES = 4 << 20, CACHE_SLOTS = 1009 };
 
 static herr_t remember_first(unsigned n, const H5E_error2_t *error, void *cause)
 {
@@ -131,6 +131,28 @@ enum status h5_open_dataset(hid_t file, const char *name, hid_t *out)
     return *out < 0 ? h5_fail(STATUS_CORRUPT, "there is no variable %s", name) : STATUS_OK;
 }
 
+enum status h5_close_dataset(hid_t dataset, const char *name, enum status status)
+{
+    if (H5Dclose(dataset) < 0 && !status)
+        status = h5_fail(STATUS_IO, "cannot write the variable %s", name);
+    return status;
+}
+
+herr_t h5_each_variable(hid_t file, H5_index_t index, herr_t (*visit)(hid_t file, const char *name, void *context), void *context)
+{
+    H5G_info_t info;
+    if (H5Gget_info(file, &info) < 0)
+        return -1;
+    for (hsize_t i = 0; i < info.nlinks; i++) {
+        char name[NAME_SIZE];
+        ssize_t size = H5Lget_name_by_idx(file, ".", index, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+        herr_t result = size < 0 ? -1 : visit(file, name, context);
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
 int h5_sizes(hid_t dataset, hsize_t size[LAYOUT_MAX_RANK])
 {
     hid_t space = H5Dget_space(dataset);
@@ -199,8 +221,8 @@ enum status h5_put(hid_t object, const char *name, hid_t type, const void *numbe
     enum status status = STATUS_OK;
     if (attribute < 0 || H5Awrite(attribute, type, numbers) < 0)
         status = h5_fail(STATUS_IO, "cannot write the attribute %s", name);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    if (attribute >= 0 && H5Aclose(attribute) < 0 && !status)
+        status = h5_fail(STATUS_IO, "cannot write the attribute %s", name);
     H5Sclose(space);
     return status;
 }

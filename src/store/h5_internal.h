@@ -36,12 +36,20 @@ enum status h5_create(const char *path, hid_t *out);
 enum status h5_close(hid_t file, const char *path);
 
 /* Create a dataset: `file_type` a number or a text type. Chunks of numbers have checksums. `fill`: NULL for 0.
- * Close `*out` with H5Dclose. STATUS_IO. */
+ * Close `*out` with h5_close_dataset. STATUS_IO. */
 enum status h5_create_dataset(hid_t file, const char *name, hid_t file_type, const struct h5_shape *shape,
                               const double *fill, hid_t *out);
 
-/* Open a dataset; close with H5Dclose. STATUS_CORRUPT where it is not there. */
+/* Open a dataset; close with H5Dclose, or with h5_close_dataset if it was changed. STATUS_CORRUPT where it is not there. */
 enum status h5_open_dataset(hid_t file, const char *name, hid_t *out);
+
+/* Close a dataset that was written to, after which all was well or not (`status`): what HDF5 held back of it is written only now. Return
+ * the first error; STATUS_IO. */
+enum status h5_close_dataset(hid_t dataset, const char *name, enum status status);
+
+/* Call `visit` with the name of each of the file's variables, in the order of `index`, until it returns something else than 0, which is
+ * returned; -1 where HDF5 fails. Used instead of H5Literate, which frees what it never set in a damaged file (1.10.8). */
+herr_t h5_each_variable(hid_t file, H5_index_t index, herr_t (*visit)(hid_t file, const char *name, void *context), void *context);
 
 /* Return the sizes of its axes in `size` [LAYOUT_MAX_RANK], and its rank; -1 where the rank is above LAYOUT_MAX_RANK. */
 int h5_sizes(hid_t dataset, hsize_t size[LAYOUT_MAX_RANK]);

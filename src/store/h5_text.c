@@ -69,8 +69,8 @@ enum status h5_text_put(hid_t object, const char *name, const char *text)
     enum status status = STATUS_OK;
     if (attribute < 0 || H5Awrite(attribute, type, &text) < 0)
         status = h5_fail(STATUS_IO, "cannot write the attribute %s", name);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    if (attribute >= 0 && H5Aclose(attribute) < 0 && !status)
+        status = h5_fail(STATUS_IO, "cannot write the attribute %s", name);
     H5Sclose(space);
     H5Tclose(type);
     return status;

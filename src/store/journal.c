@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CARRY_BUFFER = 1 << 20 };
@@ -25,6 +26,19 @@ static bool write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset
         offset += (uint64_t)put;
     }
     return true;
+}
+
+static enum status fail_closed(const struct journal *journal)
+{
+    return status_fail(STATUS_IO, "%s: nothing more is written after an earlier failure (%s)", journal->path, journal->cause);
+}
+
+/* Take nothing more, because of the failure that was just reported: what is on disk is not known. */
+static enum status close_for_good(struct journal *journal, enum status status)
+{
+    journal->failed = true;
+    snprintf(journal->cause, sizeof journal->cause, "%s", status_message());
+    return status;
 }
 
 static enum status write_header(int fd, const char *path, struct hash store, uint64_t first)
@@ -46,7 +60,8 @@ static enum status write_header(int fd, const char *path, struct hash store, uin
     return status;
 }
 
-/* Put the new file, complete up to `size`, in the journal's place and go on in it. */
+/* Put the new file, complete up to `size`, in the journal's place and go on in it. Where it has the name, but it is not known whether
+ * the disk knows, a commit to either file could be lost: then nothing more is taken. */
 static enum status adopt(struct journal *journal, struct replace *replace, uint64_t first, uint64_t size)
 {
     int fd = dup(replace->fd);
@@ -55,7 +70,7 @@ static enum status adopt(struct journal *journal, struct replace *replace, uint6
         return status_fail(STATUS_IO, "cannot keep %s open: %s", replace->target, strerror(errno));
     }
     enum status status = replace_commit(replace);
-    if (status) {
+    if (status && !replace->renamed) {
         close(fd);
         return status;
     }
@@ -64,7 +79,7 @@ static enum status adopt(struct journal *journal, struct replace *replace, uint6
     journal->fd = fd;
     journal->first = first;
     journal->size = size;
-    return STATUS_OK;
+    return status ? close_for_good(journal, status) : STATUS_OK;
 }
 
 enum status journal_create(const char *path, struct hash store, uint64_t first, struct journal *out)
@@ -119,11 +134,6 @@ static void seal(struct pack *pack, size_t start)
         head[JOURNAL_ENTRY_CHECKED + i] = (uint8_t)(checksum >> (8 * i));
 }
 
-static enum status fail_closed(const struct journal *journal)
-{
-    return status_fail(STATUS_IO, "%s: nothing more is written after an earlier failure", journal->path);
-}
-
 enum status journal_append(struct journal *journal, const struct journal_entry *entry)
 {
     struct pack *pack = &journal->pending;
@@ -147,6 +157,16 @@ enum status journal_append(struct journal *journal, const struct journal_entry *
     return STATUS_OK;
 }
 
+/* Whether the file has still the name under which the next run looks for it. */
+static enum status check_place(const struct journal *journal)
+{
+    struct stat named, held;
+    if (fstat(journal->fd, &held) == 0 && stat(journal->path, &named) == 0 && named.st_dev == held.st_dev &&
+        named.st_ino == held.st_ino)
+        return STATUS_OK;
+    return status_fail(STATUS_IO, "%s is no longer there: it, or its folder, was removed or moved during the run", journal->path);
+}
+
 enum status journal_commit(struct journal *journal)
 {
     struct pack *pack = &journal->pending;
@@ -154,13 +174,14 @@ enum status journal_commit(struct journal *journal)
         return fail_closed(journal);
     if (pack->size == 0)
         return STATUS_OK;
-    if (!write_all(journal->fd, pack->data, pack->size, journal->size) || fdatasync(journal->fd)) {
-        enum status status = status_fail(STATUS_IO, "cannot write %s: %s", journal->path, strerror(errno));
-        journal->failed = true; /* after a failed sync, what is on disk is not known */
+    enum status status = check_place(journal);
+    if (!status && (!write_all(journal->fd, pack->data, pack->size, journal->size) || fdatasync(journal->fd)))
+        status = status_fail(STATUS_IO, "cannot write %s: %s", journal->path, strerror(errno));
+    if (status) {
         (void)!ftruncate(journal->fd, (off_t)journal->size); /* if it fails too: a torn tail, cut on the next start */
         journal->next = journal->commit;
         pack_clear(pack);
-        return status;
+        return close_for_good(journal, status);
     }
     journal->size += pack->size;
     journal->commit = journal->next;

@@ -14,6 +14,8 @@
 /* Read at once: in order, and at single places. */
 enum { WINDOW = 1 << 20, SINGLE = 8 << 10 };
 
+#define WAY_ON "; nothing was changed: `bnsweep repair STORE` takes all that can be read of it"
+
 struct journal_reader {
     int fd;
     char path[PATH_MAX];
@@ -59,8 +61,23 @@ static enum status look(struct journal_reader *reader, uint64_t offset, size_t s
     return STATUS_OK;
 }
 
-/* Look at the entry at `offset`; `*valid` is whether it is whole and its checksum right. */
-static enum status look_entry(struct journal_reader *reader, uint64_t offset, struct head *head, bool *valid)
+/* What is looked for: what is to come, a later commit's entry behind a damaged one, or any at all. */
+enum wanted { NEXT, LATER, ANY };
+
+/* Whether an entry with this head can be what is wanted: else its checksum, of as many as JOURNAL_MAX_PAYLOAD bytes, need not be
+ * looked at. At each byte of something long that would take for ever. */
+static bool is_possible(const struct journal_reader *reader, const struct head *head, enum wanted wanted)
+{
+    static const uint64_t MOST = (uint64_t)1 << 48; /* entries that any store ever has */
+    if (head->size == 0 || head->size > JOURNAL_MAX_PAYLOAD || head->commit > head->sequence)
+        return false;
+    if (wanted == LATER)
+        return head->commit > reader->expected && head->sequence - reader->expected <= reader->size / JOURNAL_ENTRY_HEAD;
+    return wanted == NEXT || head->sequence < MOST;
+}
+
+/* Look at the entry at `offset`; `*valid` is whether it is whole, its checksum right, and it can be what is wanted. */
+static enum status look_entry(struct journal_reader *reader, uint64_t offset, enum wanted wanted, struct head *head, bool *valid)
 {
     const uint8_t *bytes;
     *valid = false;
@@ -72,7 +89,7 @@ static enum status look_entry(struct journal_reader *reader, uint64_t offset, st
     head->sequence = unpack_u64(&unpack);
     head->commit = unpack_u64(&unpack);
     uint64_t checksum = unpack_u64(&unpack);
-    if (head->size == 0 || head->size > JOURNAL_MAX_PAYLOAD || head->commit > head->sequence)
+    if (!is_possible(reader, head, wanted))
         return STATUS_OK;
     status = look(reader, offset, JOURNAL_ENTRY_HEAD + head->size, &bytes);
     if (status || !bytes)
@@ -89,11 +106,11 @@ static enum status read_header(struct journal_reader *reader)
     if (status)
         return status;
     if (!bytes)
-        return status_fail(STATUS_CORRUPT, "%s: has %llu bytes, less than a journal's header", reader->path,
+        return status_fail(STATUS_CORRUPT, "%s: has %llu bytes, less than a journal's header" WAY_ON, reader->path,
                            (unsigned long long)reader->size);
     struct unpack unpack = {.data = bytes, .size = JOURNAL_HEADER_SIZE};
     if (memcmp(unpack_bytes(&unpack, JOURNAL_MAGIC_SIZE), JOURNAL_MAGIC, JOURNAL_MAGIC_SIZE) != 0)
-        return status_fail(STATUS_CORRUPT, "%s: is no journal of this program", reader->path);
+        return status_fail(STATUS_CORRUPT, "%s: is no journal of this program" WAY_ON, reader->path);
     uint32_t version = unpack_u32(&unpack);
     unpack_u32(&unpack);
     reader->store.high = unpack_u64(&unpack);
@@ -101,14 +118,14 @@ static enum status read_header(struct journal_reader *reader)
     reader->first = unpack_u64(&unpack);
     /* All versions have this checksum in this place: damage is told from a newer version. */
     if (unpack_u64(&unpack) != hash_checksum(bytes, JOURNAL_HEADER_CHECKED, 0))
-        return status_fail(STATUS_CORRUPT, "%s: its header is damaged", reader->path);
+        return status_fail(STATUS_CORRUPT, "%s: its header is damaged" WAY_ON, reader->path);
     if (version != JOURNAL_VERSION)
         return status_fail(STATUS_VERSION, "%s: is a journal of version %u, this program knows version %d", reader->path,
                            version, JOURNAL_VERSION);
     return STATUS_OK;
 }
 
-enum status journal_reader_open(const char *path, struct journal_reader **out)
+static enum status open_file(const char *path, struct journal_reader **out)
 {
     struct stat now;
     *out = NULL;
@@ -128,15 +145,37 @@ enum status journal_reader_open(const char *path, struct journal_reader **out)
     reader->size = (uint64_t)now.st_size;
     reader->window = window;
     reader->window_capacity = reader->ahead = WINDOW;
-    enum status status = read_header(reader);
-    if (status) {
-        journal_reader_close(reader);
-        return status;
-    }
-    reader->at = JOURNAL_HEADER_SIZE;
-    reader->expected = reader->first;
     *out = reader;
     return STATUS_OK;
+}
+
+enum status journal_reader_open_damaged(const char *path, struct journal_reader **out, bool *damaged)
+{
+    *damaged = false;
+    enum status status = open_file(path, out);
+    if (status || !*out)
+        return status;
+    status = read_header(*out);
+    *damaged = status == STATUS_CORRUPT;
+    if (status && !*damaged) {
+        journal_reader_close(*out);
+        *out = NULL;
+        return status;
+    }
+    (*out)->at = *damaged ? 0 : JOURNAL_HEADER_SIZE;
+    (*out)->expected = (*out)->first;
+    return STATUS_OK;
+}
+
+enum status journal_reader_open(const char *path, struct journal_reader **out)
+{
+    bool damaged;
+    enum status status = journal_reader_open_damaged(path, out, &damaged);
+    if (status || !damaged)
+        return status;
+    journal_reader_close(*out);
+    *out = NULL;
+    return STATUS_CORRUPT; /* with read_header's message */
 }
 
 struct hash journal_reader_store(const struct journal_reader *reader)
@@ -175,7 +214,7 @@ static enum status unpack_entry(const struct journal_reader *reader, const struc
         unpack.failed = true;
     }
     if (unpack.failed || unpack.at != unpack.size)
-        return status_fail(STATUS_CORRUPT, "%s: the entry at byte %llu (kind %u, %zu bytes) makes no sense", reader->path,
+        return status_fail(STATUS_CORRUPT, "%s: the entry at byte %llu (kind %u, %zu bytes) makes no sense" WAY_ON, reader->path,
                            (unsigned long long)offset, kind, head->size);
     return STATUS_OK;
 }
@@ -186,12 +225,12 @@ static enum status judge_tail(struct journal_reader *reader)
     struct head head;
     bool valid;
     for (uint64_t offset = reader->at + 1; offset + JOURNAL_ENTRY_HEAD < reader->size; offset++) {
-        enum status status = look_entry(reader, offset, &head, &valid);
+        enum status status = look_entry(reader, offset, LATER, &head, &valid);
         if (status)
             return status;
-        if (valid && head.commit > reader->expected)
+        if (valid)
             return status_fail(STATUS_CORRUPT,
-                               "%s: the entry at byte %llu is damaged, but entry %llu at byte %llu was acknowledged after it",
+                               "%s: the entry at byte %llu is damaged, but entry %llu at byte %llu was acknowledged after it" WAY_ON,
                                reader->path, (unsigned long long)reader->at, (unsigned long long)head.sequence,
                                (unsigned long long)offset);
     }
@@ -203,13 +242,13 @@ enum status journal_reader_next(struct journal_reader *reader, struct journal_en
     struct head head = {0};
     bool valid;
     *more = false;
-    enum status status = look_entry(reader, reader->at, &head, &valid);
+    enum status status = look_entry(reader, reader->at, NEXT, &head, &valid);
     if (status)
         return status;
     if (!valid)
         return judge_tail(reader);
     if (head.sequence != reader->expected)
-        return status_fail(STATUS_CORRUPT, "%s: entry %llu at byte %llu where %llu was to come", reader->path,
+        return status_fail(STATUS_CORRUPT, "%s: entry %llu at byte %llu where %llu was to come" WAY_ON, reader->path,
                            (unsigned long long)head.sequence, (unsigned long long)reader->at,
                            (unsigned long long)reader->expected);
     status = unpack_entry(reader, &head, reader->at, entry);
@@ -221,12 +260,34 @@ enum status journal_reader_next(struct journal_reader *reader, struct journal_en
     return STATUS_OK;
 }
 
+enum status journal_reader_salvage(struct journal_reader *reader, struct journal_entry *entry, bool *more, uint64_t *passed)
+{
+    struct head head = {0};
+    uint64_t start = reader->at;
+    *more = false;
+    for (; reader->at + JOURNAL_ENTRY_HEAD < reader->size; reader->at++) {
+        bool valid;
+        enum status status = look_entry(reader, reader->at, ANY, &head, &valid);
+        if (status)
+            return status;
+        if (!valid || unpack_entry(reader, &head, reader->at, entry))
+            continue;
+        *more = true;
+        *passed = reader->at - start;
+        reader->at += JOURNAL_ENTRY_HEAD + head.size;
+        return STATUS_OK;
+    }
+    *passed = reader->size - start;
+    reader->at = reader->size;
+    return STATUS_OK;
+}
+
 enum status journal_reader_at(struct journal_reader *reader, uint64_t offset, struct journal_entry *entry)
 {
     struct head head = {0};
     bool valid;
     reader->ahead = SINGLE;
-    enum status status = look_entry(reader, offset, &head, &valid);
+    enum status status = look_entry(reader, offset, NEXT, &head, &valid);
     reader->ahead = WINDOW;
     if (!status && !valid)
         status = status_fail(STATUS_CORRUPT, "%s: no entry at byte %llu", reader->path, (unsigned long long)offset);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTE_SIZE = 512 };
+enum { NOTE_SIZE = 512, LEFTOVER_MILLISECONDS = 30000 };
 
 static bool is_inherited(const char *path)
 {
@@ -38,14 +39,42 @@ static void write_note(int fd)
         (void)!ftruncate(fd, 0);
 }
 
+static void read_note(int fd, char note[NOTE_SIZE])
+{
+    ssize_t size = pread(fd, note, NOTE_SIZE - 1, 0);
+    note[size > 0 ? size : 0] = '\0';
+    note[strcspn(note, "\n")] = '\0';
+}
+
+/* Whether the run that wrote the note was killed on this machine: what holds its lock is its publishing child, which is about to end. */
+static bool is_leftover(int fd)
+{
+    char note[NOTE_SIZE], host[256] = "", holder[256] = "";
+    long process = 0;
+    read_note(fd, note);
+    gethostname(host, sizeof host - 1);
+    return sscanf(note, "host %255[^,], process %ld", holder, &process) == 2 && strcmp(host, holder) == 0 && process > 0 &&
+           kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
 static enum status fail_taken(int fd, const char *store)
 {
     char note[NOTE_SIZE];
-    ssize_t size = pread(fd, note, sizeof note - 1, 0);
-    note[size > 0 ? size : 0] = '\0';
-    note[strcspn(note, "\n")] = '\0';
+    read_note(fd, note);
     return status_fail(STATUS_LOCKED, "%s is being written by another run (%s); wait for it or stop it", store,
                        *note ? note : "which left no note");
+}
+
+/* Lock without waiting, but for a leftover; return 0 or what errno was. */
+static int lock_file(int fd)
+{
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        int error = errno;
+        if (error != EWOULDBLOCK || i >= LEFTOVER_MILLISECONDS || !is_leftover(fd))
+            return error;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return 0;
 }
 
 /* Open and lock `path`; STATUS_LOCKED where another holds it. */
@@ -55,9 +84,10 @@ static enum status take_file(const char *path, const char *store, int *out)
     if (fd < 0)
         return status_fail(errno == EACCES ? STATUS_INPUT : STATUS_IO, "cannot open the lock %s: %s", path,
                            strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB)) {
-        enum status status = errno == EWOULDBLOCK ? fail_taken(fd, store)
-                                                  : status_fail(STATUS_IO, "cannot lock %s: %s", path, strerror(errno));
+    int error = lock_file(fd);
+    if (error) {
+        enum status status = error == EWOULDBLOCK ? fail_taken(fd, store)
+                                                  : status_fail(STATUS_IO, "cannot lock %s: %s", path, strerror(error));
         close(fd);
         return status;
     }

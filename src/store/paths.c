@@ -1,6 +1,7 @@
 #include "paths_internal.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,19 @@ const char *paths_folder(const char *path, char folder[PATH_MAX])
     return slash ? slash + 1 : path;
 }
 
+/* Write where the link at `store` points, which nothing is yet; false where it is no link. */
+static bool read_link(const char *store, char out[PATH_MAX])
+{
+    char folder[PATH_MAX], target[PATH_MAX];
+    ssize_t size = readlink(store, target, sizeof target - 1);
+    if (size <= 0)
+        return false;
+    target[size] = '\0';
+    paths_folder(store, folder);
+    int length = target[0] == '/' ? snprintf(out, PATH_MAX, "%s", target) : snprintf(out, PATH_MAX, "%s/%s", folder, target);
+    return length < PATH_MAX;
+}
+
 enum status paths_resolve(const char *store, char out[PATH_MAX])
 {
     struct stat info;
@@ -28,6 +42,8 @@ enum status paths_resolve(const char *store, char out[PATH_MAX])
     if (errno != ENOENT)
         return status_fail(STATUS_INPUT, "%s: %s", store, strerror(errno));
     char given[PATH_MAX], folder[PATH_MAX];
+    if (read_link(store, given)) /* links in a circle gave another error above */
+        return paths_resolve(given, out);
     const char *name = paths_folder(store, given);
     if (strlen(store) >= PATH_MAX || !*name)
         return status_fail(STATUS_INPUT, "%s: this is no name for a store", store);

@@ -1,6 +1,5 @@
 #include "bnsweep/store/publish.h"
 
-#include "apply_internal.h"
 #include "bnsweep/store/lock.h"
 #include "paths_internal.h"
 #include "publish_internal.h"
@@ -50,43 +49,54 @@ enum status publish_create(const char *store, const struct layout *layout, const
     return status_context(finish(&replace, file, status), "making %s", store);
 }
 
-static enum status change(hid_t file, struct replace *replace, struct journal_reader *reader, const struct publish_edit *edit)
+static enum status change(hid_t file, struct replace *replace, const struct publish_source *source, const struct publish_edit *edit)
 {
     struct schema schema;
     struct apply_plan plan = {0};
     enum status status = schema_read(file, replace->target, &schema);
     if (!status)
-        status = apply_list(reader, &schema, &plan);
+        status = source->list(source->reader, &schema, &plan, source->context);
     if (!status)
         status = replace_reserve(replace, apply_growth(&plan, &schema) + (edit ? edit->growth : 0));
     if (!status)
-        status = apply_write(file, reader, &schema, &plan);
+        status = apply_write(file, source->reader, &schema, &plan);
     if (!status && edit)
         status = edit->make(file, &schema, edit->context);
     apply_free(&plan);
     return status;
 }
 
+enum status publish_from(const char *store, const struct publish_source *source, const struct publish_edit *edit)
+{
+    struct replace replace;
+    hid_t file = -1;
+    enum status status = replace_begin(store, &replace);
+    if (status)
+        return status;
+    status = replace_copy(&replace);
+    if (!status)
+        status = h5_open(replace.temporary, true, &file);
+    if (!status)
+        status = change(file, &replace, source, edit);
+    return finish(&replace, file, status);
+}
+
+static enum status list_all(struct journal_reader *reader, const struct schema *schema, struct apply_plan *out, void *context)
+{
+    (void)context;
+    return apply_list(reader, schema, out);
+}
+
 enum status publish_update(const char *store, const struct publish_edit *edit)
 {
     char path[PATH_MAX];
-    struct journal_reader *reader = NULL;
-    struct replace replace;
-    hid_t file = -1;
+    struct publish_source source = {.list = list_all};
     enum status status = paths_beside(store, ".journal", path);
     if (!status)
-        status = journal_reader_open(path, &reader);
+        status = journal_reader_open(path, &source.reader);
     if (!status)
-        status = replace_begin(store, &replace);
-    if (!status) {
-        status = replace_copy(&replace);
-        if (!status)
-            status = h5_open(replace.temporary, true, &file);
-        if (!status)
-            status = change(file, &replace, reader, edit);
-        status = finish(&replace, file, status);
-    }
-    journal_reader_close(reader);
+        status = publish_from(store, &source, edit);
+    journal_reader_close(source.reader);
     return status_context(status, "publishing %s", store);
 }
 

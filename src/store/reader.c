@@ -37,11 +37,10 @@ struct listing {
     enum status status;
 };
 
-static herr_t list_variable(hid_t file, const char *name, const H5L_info_t *info, void *context)
+static herr_t list_variable(hid_t file, const char *name, void *context)
 {
     struct listing *listing = context;
     hsize_t limit = 0, size;
-    (void)info;
     hid_t dataset = strcmp(name, "unit") == 0 ? -1 : H5Dopen2(file, name, H5P_DEFAULT);
     if (dataset < 0)
         return 0;
@@ -59,8 +58,7 @@ static herr_t list_variable(hid_t file, const char *name, const H5L_info_t *info
 static enum status list_columns(struct reader *reader)
 {
     struct listing listing = {.reader = reader};
-    hsize_t at = 0;
-    if (H5Literate(reader->file, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, list_variable, &listing) < 0)
+    if (h5_each_variable(reader->file, H5_INDEX_CRT_ORDER, list_variable, &listing) < 0)
         return listing.status ? listing.status : h5_fail(STATUS_CORRUPT, "%s: cannot list the variables", reader->path);
     return STATUS_OK;
 }

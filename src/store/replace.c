@@ -22,6 +22,7 @@ enum status replace_begin(const char *target, struct replace *out)
 {
     char suffix[32];
     out->fd = -1;
+    out->renamed = false;
     snprintf(suffix, sizeof suffix, ".publish.%ld", (long)getpid());
     snprintf(out->target, sizeof out->target, "%s", target);
     enum status status = paths_beside(target, suffix, out->temporary);
@@ -117,6 +118,7 @@ enum status replace_commit(struct replace *replace)
         replace_abort(replace);
         return status;
     }
+    replace->renamed = true;
     close(replace->fd);
     replace->fd = -1;
     return status_context(replace_sync_folder(replace->target), "%s was replaced, but", replace->target);

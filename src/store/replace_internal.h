@@ -5,10 +5,12 @@
 #include "bnsweep/base/status.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct replace {
-    int fd; /* of the temporary, open for reading and writing */
+    int fd;       /* of the temporary, open for reading and writing */
+    bool renamed; /* the new file has the target's name, whatever replace_commit returned */
     char target[PATH_MAX], temporary[PATH_MAX];
 };
 
@@ -22,7 +24,7 @@ enum status replace_copy(struct replace *replace);
 enum status replace_reserve(struct replace *replace, uint64_t bytes);
 
 /* Sync, rename, sync the folder. STATUS_IO: the temporary is gone and the target as it was (or, where only the folder's sync
- * failed, already the new one: the message says so). */
+ * failed, already the new one: the message says so, and `renamed`). */
 enum status replace_commit(struct replace *replace);
 
 /* Remove the temporary. Keeps the thread's message. */

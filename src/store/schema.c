@@ -42,8 +42,7 @@ static enum status attach(hid_t file, hid_t dataset, const char *name, int posit
         return status;
     if (H5DSattach_scale(dataset, scale, (unsigned)position) < 0)
         status = h5_fail(STATUS_IO, "cannot give the variable %s its dimension %s", name, axis);
-    H5Dclose(scale);
-    return status;
+    return h5_close_dataset(scale, axis, status);
 }
 
 static enum status write_coordinate(hid_t dataset, const char *name, enum layout_type type, size_t count, const void *values)
@@ -74,8 +73,7 @@ static enum status create_axis(hid_t file, const struct layout *layout, enum lay
     const void *values = layout_coordinate(layout, axis);
     if (!status && values)
         status = write_coordinate(dataset, info->name, info->type, length, values);
-    H5Dclose(dataset);
-    return status;
+    return h5_close_dataset(dataset, info->name, status);
 }
 
 /* A further coordinate of the channels. */
@@ -91,8 +89,7 @@ static enum status create_channel_numbers(hid_t file, const char *name, const ch
         status = attach(file, dataset, name, 0, "channel");
     if (!status)
         status = h5_write(dataset, name, H5T_NATIVE_INT64, NULL, values);
-    H5Dclose(dataset);
-    return status;
+    return h5_close_dataset(dataset, name, status);
 }
 
 static enum status create_channels(hid_t file, const struct layout *layout)
@@ -107,10 +104,8 @@ static enum status create_channels(hid_t file, const struct layout *layout)
     for (size_t i = 0; i < count; i++)
         index[i] = (int64_t)i;
     enum status status = h5_open_dataset(file, "channel", &dataset);
-    if (!status) {
-        status = h5_write(dataset, "channel", H5T_NATIVE_INT64, NULL, index);
-        H5Dclose(dataset);
-    }
+    if (!status)
+        status = h5_close_dataset(dataset, "channel", h5_write(dataset, "channel", H5T_NATIVE_INT64, NULL, index));
     mem_free(index);
     if (!status)
         status = create_channel_numbers(file, AXIS_LAYER_NAME, "layer of the channel, the first is 1", count, layout->channel_layer);
@@ -172,9 +167,7 @@ static enum status create_variable(hid_t file, const struct variables_extent *ex
     enum status status = h5_create_dataset(file, variables_table[id].name, type, &shape, &missing, &dataset);
     if (status)
         return status;
-    status = finish_variable(file, dataset, id, axes, shape.rank);
-    H5Dclose(dataset);
-    return status;
+    return h5_close_dataset(dataset, variables_table[id].name, finish_variable(file, dataset, id, axes, shape.rank));
 }
 
 static enum status finish_column(hid_t file, hid_t dataset, const char *name, const struct layout_column *column)
@@ -216,9 +209,7 @@ static enum status create_column(hid_t file, const struct layout_column *column,
     H5Tclose(type);
     if (status)
         return status;
-    status = finish_column(file, dataset, name, column);
-    H5Dclose(dataset);
-    return status;
+    return h5_close_dataset(dataset, name, finish_column(file, dataset, name, column));
 }
 
 enum status schema_add_column(hid_t file, const struct layout_column *column, uint64_t rows)
@@ -334,8 +325,7 @@ static enum status grow_dataset(hid_t file, const char *name, uint64_t rows)
     size[0] = rows;
     if (rank < 1 || H5Dset_extent(dataset, size) < 0)
         status = h5_fail(STATUS_IO, "cannot add rows to the variable %s", name);
-    H5Dclose(dataset);
-    return status;
+    return h5_close_dataset(dataset, name, status);
 }
 
 /* Whether the variable's first axis is the unlimited one, unit. */
@@ -358,10 +348,9 @@ struct growth {
     enum status status;
 };
 
-static herr_t grow_link(hid_t file, const char *name, const H5L_info_t *info, void *context)
+static herr_t grow_link(hid_t file, const char *name, void *context)
 {
     struct growth *growth = context;
-    (void)info;
     if (has_units(file, name))
         growth->status = grow_dataset(file, name, growth->rows);
     return growth->status ? -1 : 0;
@@ -370,10 +359,9 @@ static herr_t grow_link(hid_t file, const char *name, const H5L_info_t *info, vo
 enum status schema_grow(hid_t file, uint64_t old_rows, uint64_t rows)
 {
     struct growth growth = {.rows = rows};
-    hsize_t at = 0;
     if (rows == old_rows)
         return STATUS_OK;
-    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, &at, grow_link, &growth) < 0)
+    if (h5_each_variable(file, H5_INDEX_NAME, grow_link, &growth) < 0)
         return growth.status ? growth.status : h5_fail(STATUS_IO, "cannot list the store's variables");
     int64_t *numbers = mem_array(rows - old_rows, sizeof *numbers);
     hid_t dataset;
@@ -384,8 +372,7 @@ enum status schema_grow(hid_t file, uint64_t old_rows, uint64_t rows)
     enum status status = h5_open_dataset(file, "unit", &dataset);
     if (!status) {
         struct h5_slab slab = {.rank = 1, .start = {old_rows}, .count = {rows - old_rows}};
-        status = h5_write(dataset, "unit", H5T_NATIVE_INT64, &slab, numbers);
-        H5Dclose(dataset);
+        status = h5_close_dataset(dataset, "unit", h5_write(dataset, "unit", H5T_NATIVE_INT64, &slab, numbers));
     }
     mem_free(numbers);
     return status;

@@ -53,7 +53,7 @@ enum status values_open(hid_t file, const struct variables_extent *extent, struc
         if (layout_has_variable((enum variable_id)id, extent))
             status = h5_open_dataset(file, variables_table[id].name, &values->datasets[id]);
     if (status) {
-        values_close(values);
+        values_close(values, status);
         *out = NULL;
     }
     return status;
@@ -141,17 +141,18 @@ enum status values_write(struct values *values, uint64_t row)
     return status;
 }
 
-void values_close(struct values *values)
+enum status values_close(struct values *values, enum status status)
 {
     if (!values)
-        return;
+        return status;
     for (int id = 0; id < VARIABLE_COUNT; id++)
         if (values->datasets[id] >= 0)
-            H5Dclose(values->datasets[id]);
+            status = h5_close_dataset(values->datasets[id], variables_table[id].name, status);
     for (int group = 0; group < GROUP_COUNT; group++) {
         mem_free(values->groups[group].values);
         mem_free(values->groups[group].present);
     }
     mem_free(values->gathered);
     mem_free(values);
+    return status;
 }

@@ -20,7 +20,7 @@ enum status values_write(struct values *values, uint64_t row);
 /* Write a record of a kept group that passed apply_check. STATUS_IO, STATUS_NOMEM. */
 enum status values_write_kept(struct values *values, uint64_t row, const struct record *record);
 
-/* NULL is allowed. */
-void values_close(struct values *values);
+/* Free the values (NULL is allowed). What HDF5 held back is written only now: return `status`, how it went so far, or STATUS_IO. */
+enum status values_close(struct values *values, enum status status);
 
 #endif

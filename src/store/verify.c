@@ -124,12 +124,11 @@ static enum status read_texts(struct verification *to, hid_t dataset, const char
     return status;
 }
 
-static herr_t verify_variable(hid_t file, const char *name, const H5L_info_t *info, void *context)
+static herr_t verify_variable(hid_t file, const char *name, void *context)
 {
     struct verification *to = context;
     hsize_t size[LAYOUT_MAX_RANK] = {0};
     hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    (void)info;
     if (dataset < 0) {
         find(to, "%s: cannot be opened", name);
         return 0;
@@ -243,7 +242,6 @@ static enum status verify_units(struct verification *to)
 
 static enum status verify_contents(struct verification *to)
 {
-    hsize_t at = 0;
     const struct reader_journal *journal = &to->report->journal;
     if (journal->health)
         find(to, "journal: %s", journal->message);
@@ -251,7 +249,7 @@ static enum status verify_contents(struct verification *to)
         if (layout_has_variable((enum variable_id)id, &to->reader->schema.extent) &&
             H5Lexists(to->reader->file, variables_table[id].name, H5P_DEFAULT) <= 0)
             find(to, "%s: is missing", variables_table[id].name);
-    if (H5Literate(to->reader->file, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, verify_variable, to) < 0)
+    if (h5_each_variable(to->reader->file, H5_INDEX_CRT_ORDER, verify_variable, to) < 0)
         return to->status ? to->status : h5_fail(STATUS_CORRUPT, "cannot list the store's variables");
     enum status status = verify_units(to);
     if (status == STATUS_NOMEM)

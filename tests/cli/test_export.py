@@ -2,6 +2,7 @@
 """bnsweep export: the files hold every measured number to the bit, and appear whole or not at all."""
 
 import csv
+import fcntl
 import os
 import shutil
 
@@ -119,6 +120,20 @@ class Export(StoreTest):
         bnsweep("export", self.store, "--csv", self.path("no/such/place"), rc=1)
         self.assertIn("--csv DIR is missing", bnsweep("export", self.store, rc=2).error)
         self.assertEqual([name for name in os.listdir(self.folder) if ".part-" in name], [])
+
+    def test_killed_one_is_cleaned_up(self):
+        target = self.path("killed")
+        mine, left, other = target + ".part-abcdef", target + ".part-ghijkl", target + ".part-longer-name"
+        for folder in mine, left, other:
+            os.mkdir(folder)
+            open(os.path.join(folder, "units.csv"), "w").close()
+        lock = os.open(mine, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as one that is being filled
+        bnsweep("export", self.store, "--csv", target)
+        os.close(lock)
+        self.assertEqual([os.path.exists(folder) for folder in (target, mine, left, other)], [True, True, False, True])
+        shutil.rmtree(mine)
+        shutil.rmtree(other)
 
     def test_nothing_half_made(self):
         """A chunk that cannot be read ends the export; the folder does not appear."""

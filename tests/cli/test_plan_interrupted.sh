@@ -36,3 +36,10 @@ pid=
 # With another momentum, or each alone, it is another training.
 [ "$(numbers --set bn_momentum=0.1,0.2,0.3)" = "0 0 1 None" ] || fail "with a third momentum: $(numbers --set bn_momentum=0.1,0.2,0.3)"
 [ "$(numbers --no-fuse)" = "0 0 1 None" ] || fail "without fusing: $(numbers --no-fuse)"
+# A state whose store is gone, and what was measured with it, is not gone on from.
+mv tiny.h5 elsewhere.h5
+[ "$(numbers)" = "0 0 1 None" ] || fail "without the store: $(numbers)"
+mv elsewhere.h5 tiny.h5
+# Nor one that is damaged.
+printf x >>"$(find tiny.h5.state -name '????????????????????????????????')"
+[ "$(numbers)" = "0 0 1 None" ] || fail "with a damaged state: $(numbers)"

@@ -2,7 +2,10 @@
 """What all reading commands have in common: help, refusals, closed pipes, and that they leave no trace."""
 
 import os
+import signal
 import subprocess
+import time
+from pathlib import Path
 
 from support import ENVIRONMENT, PROGRAM, StoreTest, bnsweep, h5py, unittest
 
@@ -57,6 +60,26 @@ class Reading(StoreTest):
             done = subprocess.run([PROGRAM, "table", self.store], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("could not write", done.stderr)
+        for word in "--help", "--version":
+            with open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run([PROGRAM, word], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT).returncode, 1)
+
+    def test_crash_is_explained(self):
+        """Caught while it writes into a pipe that nobody empties."""
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        process = subprocess.Popen([PROGRAM, "keys"], stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT)
+        while Path(f"/proc/{process.pid}/stat").read_text().split()[2] != "S":
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSEGV)
+        self.assertIn(b"a damaged store", process.communicate()[1])
+        self.assertEqual(process.returncode, -signal.SIGSEGV)
+        os.close(reader)
+        os.close(writer)
 
     def test_nothing_is_touched(self):
         before = {name: os.stat(self.path(name)).st_mtime_ns for name in os.listdir(self.folder)}

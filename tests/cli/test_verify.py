@@ -142,6 +142,8 @@ freeze_stats = live, held
 [arm renorm]
 norm = batchrenorm
 renorm_warmup = 100, 200
+[arm quiet]
+noise = 0, 1e-300
 [arm decoupled]
 optimizer = adamw
 weight_decay = 0
@@ -151,7 +153,7 @@ weight_decay = 0
         text = bnsweep("verify", "--all", self.store)
         self.assertRegex(text, r"\n0 errors, [1-9]\d* warnings\n$")
         found = verdicts(text)
-        for setting in "lr", "lr_interval", "renorm_warmup", "optimizer", "norm", "bn_momentum", "freeze_stats":
+        for setting in "lr", "lr_interval", "renorm_warmup", "optimizer", "norm", "bn_momentum", "freeze_stats", "noise":
             self.assertRegex(found[setting][1], "no effect seen", setting)
         self.assertEqual(found["steps"], (6, "holds"))
         self.assertIn("their networks differ only after the last check", text)

@@ -2,6 +2,7 @@
  * Job: "MODE UNTIL PAUSE RECORDS SIZE STATE ROW...": misbehave up to attempt UNTIL; PAUSE ms before each record; RECORDS of SIZE bytes
  * for each row, then its END; STATE: a file that remembers how many records are on disk, or "-". */
 #include "bnsweep/base/log.h"
+#include "bnsweep/base/mem.h"
 #include "bnsweep/measure/record.h"
 #include "bnsweep/mpi/child.h"
 #include "bnsweep/mpi/trainer.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +53,8 @@ static void misbehave(struct trainer *trainer, const struct task *task)
 {
     if (is(task, "segv"))
         signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+    if (is(task, "abort"))
+        abort();
     if (is(task, "kill"))
         raise(SIGKILL);
     if (is(task, "exit0"))
@@ -62,6 +66,22 @@ static void misbehave(struct trainer *trainer, const struct task *task)
             pause();
     if (is(task, "garbage") && write(CHILD_OUT, "hello world, this is no message\n", 32) == 32)
         pause();
+    if (is(task, "torn")) { /* a message whose rest never comes */
+        struct pack pack = {0};
+        struct wire_message record = {.tag = WIRE_RECORD, .trajectory = trainer->trajectory, .attempt = trainer->attempt,
+                                      .number = trainer->records + 1, .row = task->row[0], .bytes = task, .size = 100};
+        if (!wire_pack(&record, &pack) && write(CHILD_OUT, pack.data, 50) == 50)
+            exit(0);
+    }
+    if (is(task, "flood"))
+        while (write(CHILD_OUT, task, sizeof *task) > 0)
+            ;
+    if (is(task, "memory")) { /* as `ulimit -v` does it */
+        struct rlimit limit = {1 << 28, 1 << 28};
+        setrlimit(RLIMIT_AS, &limit);
+        if (!mem_array(1 << 20, 1 << 10))
+            trainer_fail(trainer, status_message()), exit(1);
+    }
     if (is(task, "env"))
         for (char **variable = environ; *variable; variable++)
             if (!strncmp(*variable, "OMPI_", 5) || !strncmp(*variable, "PMIX_", 5))

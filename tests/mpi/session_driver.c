@@ -1,8 +1,8 @@
 /* session_driver TRAINER JOBS SINK [LIMIT=VALUE ...]: a sweep of fake trainings.
  * JOBS holds a line a trajectory: "COUNT MODE UNTIL PAUSE RECORDS SIZE STATE" (fake_trainer.c), COUNT units in consecutive rows.
  * SINK is appended to, a line a record: "record ROW ATTEMPT NUMBER BYTES-HASH KIND", and a unit state: "unit ROW STATE REASON".
- * LIMIT is one of session_limits, or "seconds" until the deadline, or "full": records after which the disk is full, or "other" =
- * the rank that pretends to be another program. */
+ * LIMIT is one of session_limits, or "seconds" until the deadline, or "full": records after which the disk is full, "other":
+ * the rank that pretends to be another program, or "bad": the rank on which every training process fails. */
 #include "bnsweep/base/hash.h"
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
@@ -109,6 +109,8 @@ static bool set_limit(struct session_config *config, struct driver *driver, cons
         driver->full = (uint64_t)value;
     else if (!strcmp(name, "other"))
         config->identity = comm_rank(comm) == (int)value ? "another program" : config->identity;
+    else if (!strcmp(name, "bad"))
+        config->program = comm_rank(comm) == (int)value ? "/bin/false" : config->program;
 #define X(type, limit, standard, help) \
     else if (!strcmp(name, #limit)) config->limits.limit = (type)value;
     SESSION_LIMITS(X)

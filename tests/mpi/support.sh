@@ -25,7 +25,7 @@ start() {
     local count=$1 jobs=$2 launcher=
     shift 2
     [ "$count" = 1 ] || launcher="mpirun --oversubscribe --bind-to none -n $count"
-    timeout 120 $launcher "$programs/session_driver" "$programs/fake_trainer" "$jobs" sink "$@" >log 2>&1 &
+    timeout ${limit:-120} $launcher "$programs/session_driver" "$programs/fake_trainer" "$jobs" sink "$@" >log 2>&1 &
     session=$!
 }
 

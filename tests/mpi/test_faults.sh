@@ -14,6 +14,10 @@ cat >jobs <<'END'
 1 wrongrow 99 0 3 20 -
 1 env 99 0 3 20 -
 1 descriptors 99 0 3 20 -
+1 abort 99 0 3 20 -
+1 torn 99 0 3 20 -
+1 flood 99 0 3 20 -
+1 memory 99 0 3 20 -
 1 ok 0 1 5 200 -
 END
 expect_failure() {
@@ -32,14 +36,20 @@ for count in 1 2 3 5; do
     expect_failure 8 'wrote something else than messages'
     expect_failure 9 'finished without the end of unit 9'
     expect_failure 10 'only 3 of them were in order'
-    [ "$(grep -c '^unit [0-9]* failed' sink)" = 8 ] || fail "not just these eight failed"
-    [ "$(ends sink | tr '\n' ' ')" = '0 1 2 11 12 13 ' ] || fail "ended: $(ends sink)"
-    expect_log '8 of 13 trajectories failed'
+    expect_failure 13 'killed by signal 6 (Aborted)'
+    expect_failure 14 'ended within a message'
+    expect_failure 15 'wrote something else than messages'
+    expect_failure 16 'out of memory: could not get 1073741824 bytes (exit status 1)'
+    [ "$(grep -c '^unit [0-9]* failed' sink)" = 12 ] || fail "not just these twelve failed"
+    [ "$(ends sink | tr '\n' ' ')" = '0 1 2 11 12 17 ' ] || fail "ended: $(ends sink)"
+    expect_log '12 of 17 trajectories failed'
+    [ "$(awk '$1 == "unit" && $2 == 4 && $3 == "running" {print $5}' sink | sort -u | wc -l)" -ge $((count > 2 ? 2 : 1)) ] ||
+        fail "one worker had all attempts of unit 4"
 done
 
 # A process killed from outside is tried again.
 rm -f sink
-echo '1 ok 0 100 15 20 -' >slow
+echo '1 ok 0 400 15 20 -' >slow
 start 3 slow
 await '[ -f sink ] && [ "$(records)" -ge 2 ]'
 kill -9 $(children)
@@ -48,6 +58,16 @@ expect_rc 0 "a killed training process"
 expect_log 'attempt 1.*killed by signal 9'
 expect_unique_ends
 [ "$(ends sink)" = 0 ] || fail "the killed one did not end"
+
+# A worker on which everything crashes costs no unit its attempts: it is held back, and the others do the work.
+rm -f sink
+for i in $(seq 16); do echo "1 ok 0 20 3 20 -"; done >good
+start 3 good bad=2
+finish
+expect_rc 0 "a bad worker"
+expect_log 'rank 2 on .* gets no work for now: 3 trajectories in a row crashed there and nowhere else'
+[ "$(ends sink | wc -l)" = 16 ] || fail "$(ends sink | wc -l) of 16 ended"
+[ "$(grep -c 'exit status 1 without a message' sink)" = 3 ] || fail "the bad worker had $(grep -c 'exit status 1' sink) tries"
 
 # A full disk stops the sweep, with what it took before.
 for count in 1 3; do

@@ -105,6 +105,12 @@ static void hello(struct bench *bench, uint32_t worker)
     assert_int_equal(tell(bench, worker, WIRE_HELLO, 0, 0, 0), STATUS_OK);
 }
 
+static void hello_from(struct bench *bench, uint32_t worker, const char *host)
+{
+    struct wire_message message = {.tag = WIRE_HELLO, .text = host};
+    assert_int_equal(manager_message(bench->manager, worker, &message, bench->now), STATUS_OK);
+}
+
 static enum status record(struct bench *bench, uint32_t worker, uint32_t t, uint32_t attempt, uint32_t number, uint32_t row,
                           enum record_kind kind)
 {
@@ -176,6 +182,99 @@ static void failures_are_retried_then_given_up(void **state)
     expect(&bench, "12 pending: stopped without being asked to; job 0/3 to 0; ");
     tell(&bench, 0, WIRE_FAILED, 0, 3, 0);
     expect(&bench, "12 failed: why; job 1/5 to 0; "); /* the others go on */
+    manager_free(bench.manager);
+}
+
+/* One bad worker must not use up a trajectory's attempts, and a bad host neither. */
+static void retries_go_elsewhere(void **state)
+{
+    (void)state;
+    struct bench bench;
+    set_up(&bench, 2);
+    begin(&bench);
+    hello_from(&bench, 0, "a");
+    hello_from(&bench, 1, "a");
+    expect(&bench, "job 0/1 to 0; job 1/5 to 1; ");
+    tell(&bench, 0, WIRE_FAILED, 0, 1, 0);
+    expect(&bench, "10 pending: why; 12 pending: why; job 2/1 to 0; "); /* another one, though retries come first */
+    tell(&bench, 0, WIRE_FAILED, 2, 1, 0);
+    expect(&bench, "3 pending: why; "); /* what is left is for worker 1 */
+    tell(&bench, 1, WIRE_FAILED, 1, 5, 0);
+    expect(&bench, "7 pending: why; job 0/2 to 1; job 1/6 to 0; ");
+    tell(&bench, 1, WIRE_FAILED, 0, 2, 0);
+    expect(&bench, "10 pending: why; 12 pending: why; job 2/2 to 1; ");
+    manager_lost(bench.manager, 1, "gone", 0);
+    expect(&bench, "3 pending: gone; ");
+    tell(&bench, 0, WIRE_FAILED, 1, 6, 0);
+    expect(&bench, "7 pending: why; job 0/3 to 0; "); /* nobody else is left */
+    manager_free(bench.manager);
+}
+
+static void retries_go_to_other_hosts(void **state)
+{
+    (void)state;
+    struct bench bench;
+    set_up(&bench, 3);
+    begin(&bench);
+    hello_from(&bench, 0, "a");
+    hello_from(&bench, 1, "a");
+    hello_from(&bench, 2, "b");
+    expect(&bench, "job 0/1 to 0; job 1/5 to 1; job 2/1 to 2; ");
+    tell(&bench, 0, WIRE_FAILED, 0, 1, 0);
+    tell(&bench, 1, WIRE_FAILED, 1, 5, 0);
+    expect(&bench, "10 pending: why; 12 pending: why; 7 pending: why; ");
+    tell(&bench, 2, WIRE_FAILED, 2, 1, 0);
+    expect(&bench, "3 pending: why; job 0/2 to 2; job 2/2 to 1; ");
+    tell(&bench, 2, WIRE_LEAVING, 0, 0, 0);
+    expect(&bench, "job 1/6 to 0; "); /* host b is no more */
+    manager_free(bench.manager);
+}
+
+static void a_worker_on_which_all_crashes_is_held(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct manager_progress progress;
+    set_up(&bench, 2);
+    bench.config.suspect_after = 2;
+    begin(&bench);
+    hello(&bench, 0);
+    hello(&bench, 1);
+    tell(&bench, 0, WIRE_FAILED, 0, 1, 0);
+    assert_false(manager_is_held(bench.manager, 0));
+    tell(&bench, 0, WIRE_FAILED, 2, 1, 0);
+    assert_true(manager_is_held(bench.manager, 0));
+    manager_get_progress(bench.manager, &progress);
+    assert_int_equal(progress.held, 1);
+    bench.log[0] = 0;
+    record(&bench, 1, 1, 5, 1, 7, RECORD_END);
+    tell(&bench, 1, WIRE_FINISHED, 1, 5, 1);
+    expect(&bench, "persist 7/5:1; job 0/2 to 1; ");
+    tell(&bench, 1, WIRE_FAILED, 0, 2, 0); /* it was the trajectory after all */
+    assert_false(manager_is_held(bench.manager, 0));
+    expect(&bench, "10 pending: why; 12 pending: why; job 2/2 to 1; job 0/3 to 0; ");
+    manager_free(bench.manager);
+}
+
+/* Where everything crashes everywhere, units fail, and nobody waits for ever. */
+static void never_all_workers_are_held(void **state)
+{
+    (void)state;
+    struct bench bench;
+    set_up(&bench, 2);
+    bench.config.suspect_after = 1;
+    begin(&bench);
+    hello(&bench, 0);
+    hello(&bench, 1);
+    expect(&bench, "job 0/1 to 0; job 1/5 to 1; ");
+    tell(&bench, 0, WIRE_FAILED, 0, 1, 0);
+    assert_true(manager_is_held(bench.manager, 0));
+    tell(&bench, 1, WIRE_LEAVING, 0, 0, 0);
+    assert_false(manager_is_held(bench.manager, 0));
+    expect(&bench, "10 pending: why; 12 pending: why; job 0/2 to 0; ");
+    tell(&bench, 0, WIRE_FAILED, 0, 2, 0);
+    tell(&bench, 0, WIRE_FAILED, 0, 3, 0);
+    expect(&bench, "10 pending: why; 12 pending: why; job 0/3 to 0; 10 failed: why; 12 failed: why; job 2/1 to 0; ");
     manager_free(bench.manager);
 }
 
@@ -296,6 +395,40 @@ static void nothing_starts_before_the_deadline(void **state)
     manager_free(bench.manager);
 }
 
+/* What is known to be short may be started in the last seconds. */
+static void something_short_starts_late(void **state)
+{
+    (void)state;
+    struct bench bench;
+    set_up(&bench, 1);
+    bench.config.deadline = 1000;
+    bench.config.start_margin = 90;
+    bench.config.stop_margin = 10;
+    begin(&bench);
+    bench.now = 800;
+    hello(&bench, 0); /* 100 s expected */
+    record(&bench, 0, 0, 1, 1, 10, RECORD_END);
+    record(&bench, 0, 0, 1, 2, 12, RECORD_END);
+    bench.log[0] = 0;
+    bench.now = 912;
+    tell(&bench, 0, WIRE_FINISHED, 0, 1, 2); /* took 112: what comes next, 50 s expected, may take 1.5 * 56 + 2 = 86 */
+    expect(&bench, "");
+    manager_free(bench.manager);
+    begin(&bench);
+    bench.now = 820;
+    hello(&bench, 0);
+    record(&bench, 0, 0, 1, 1, 10, RECORD_END);
+    record(&bench, 0, 0, 1, 2, 12, RECORD_END);
+    bench.log[0] = 0;
+    bench.now = 912;
+    tell(&bench, 0, WIRE_FINISHED, 0, 1, 2); /* took 92: 71 s are enough */
+    expect(&bench, "job 1/5 to 0; ");
+    manager_drain(bench.manager, 913);
+    assert_int_equal(manager_result(bench.manager), STATUS_INCOMPLETE);
+    assert_string_equal(status_message(), "stopped with 2 of 3 trajectories not finished; run again to go on");
+    manager_free(bench.manager);
+}
+
 static void too_late_from_the_start_ends_at_once(void **state)
 {
     (void)state;
@@ -307,6 +440,7 @@ static void too_late_from_the_start_ends_at_once(void **state)
     hello(&bench, 0);
     expect(&bench, "quit to 0; ");
     assert_int_equal(manager_result(bench.manager), STATUS_INCOMPLETE);
+    assert_string_equal(status_message(), "stopped before the deadline with 3 of 3 trajectories not finished; run again to go on");
     manager_free(bench.manager);
 }
 
@@ -463,9 +597,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_goes_out_in_order), cmocka_unit_test(acknowledged_once_on_disk),
-        cmocka_unit_test(failures_are_retried_then_given_up), cmocka_unit_test(an_end_must_be_complete),
+        cmocka_unit_test(failures_are_retried_then_given_up), cmocka_unit_test(retries_go_elsewhere),
+        cmocka_unit_test(retries_go_to_other_hosts), cmocka_unit_test(a_worker_on_which_all_crashes_is_held),
+        cmocka_unit_test(never_all_workers_are_held), cmocka_unit_test(an_end_must_be_complete),
         cmocka_unit_test(the_end_waits_for_the_disk), cmocka_unit_test(nothing_to_do_ends_at_once),
         cmocka_unit_test(a_drain_waits_for_answers), cmocka_unit_test(nothing_starts_before_the_deadline),
+        cmocka_unit_test(something_short_starts_late),
         cmocka_unit_test(too_late_from_the_start_ends_at_once), cmocka_unit_test(a_silent_worker_is_replaced),
         cmocka_unit_test(our_own_pause_is_no_silence), cmocka_unit_test(the_last_worker_leaving_ends_it),
         cmocka_unit_test(a_halt_acknowledges_nothing), cmocka_unit_test(a_job_that_cannot_go_out),

@@ -1,4 +1,5 @@
-/* A simulator drives the manager: many workers in random order, crashes, lost workers, duplicated and missing records, slow commits.
+/* A simulator drives the manager: many workers in random order, crashes, workers on which all crashes, lost workers, duplicated and
+ * missing records, slow commits.
  * Without arguments 1,000 workers and 50,000 units from several seeds; `long`: 10,000 workers and 1,000,000 units. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,16 +17,19 @@
 #include <string.h>
 #include <time.h>
 
+enum { WORKERS_A_HOST = 8, SUSPECT_AFTER = 3, FAILURES_KEPT = 3 };
 enum { VALUES_A_UNIT = 2, RECORDS_A_UNIT = VALUES_A_UNIT + 1, MAX_UNITS = 4, MAX_RECORDS = MAX_UNITS * RECORDS_A_UNIT };
 static const uint64_t SENT = UINT64_MAX; /* the record was sent, but not given to `persist` */
 
 struct sim_worker {
-    bool greeted, busy, drain, quit, out, listed; /* out: lost or gone */
+    bool greeted, busy, drain, quit, out, left, listed; /* out: lost or gone */
     uint32_t trajectory, attempt, sent, acknowledged;
 };
 
 struct sim_trajectory {
     uint32_t attempt;             /* the last one handed out */
+    uint32_t failures, failed_on[FAILURES_KEPT];
+    bool running, finished; /* finished: said so once, which the manager need not have believed */
     uint64_t serial[MAX_RECORDS]; /* of its records; SENT, 0: not sent */
 };
 
@@ -43,6 +47,8 @@ struct simulation {
     bool *has_reason;          /* [row] the failure was explained */
     uint32_t *list, listed;    /* workers that have something to do */
     uint32_t idle, taking;     /* taking: workers that neither left nor are lost */
+    uint32_t begun;            /* trajectories handed out at least once */
+    uint32_t bad_crashes, bad_workers;
     uint64_t serial, durable, events, nanoseconds;
     uint32_t speaker; /* whose message is being handled */
     double now;
@@ -106,7 +112,10 @@ static enum status on_send(void *context, uint32_t w, const struct wire_message 
         sim->idle--;
         struct sim_trajectory *trajectory = &sim->trajectories[message->trajectory];
         assert_true(message->attempt == trajectory->attempt + 1);
-        *trajectory = (struct sim_trajectory){.attempt = message->attempt};
+        sim->begun += message->attempt == 1;
+        trajectory->attempt = message->attempt;
+        trajectory->running = true;
+        memset(trajectory->serial, 0, sizeof trajectory->serial);
     } else {
         worker->drain |= message->tag == WIRE_DRAIN;
         worker->quit |= message->tag == WIRE_QUIT;
@@ -163,6 +172,13 @@ static void end_attempt(struct simulation *sim, uint32_t w, enum wire_tag tag, c
     struct sim_worker *worker = &sim->workers[w];
     struct wire_message message = {.tag = tag, .trajectory = worker->trajectory, .attempt = worker->attempt, .number = worker->sent,
                                    .text = reason};
+    struct sim_trajectory *trajectory = &sim->trajectories[worker->trajectory];
+    if (worker->attempt == trajectory->attempt) {
+        trajectory->running = false;
+        trajectory->finished = trajectory->finished || tag == WIRE_FINISHED;
+        if (tag == WIRE_FAILED)
+            trajectory->failed_on[trajectory->failures++ % FAILURES_KEPT] = w;
+    }
     worker->busy = false;
     sim->idle++; /* the next job may come within the call */
     tell(sim, w, &message);
@@ -187,12 +203,21 @@ static bool is_poisoned(uint32_t t)
     return t % 997 == 3;
 }
 
+/* Everything crashes there; only where there are many workers. */
+static bool is_bad(const struct simulation *sim, uint32_t w)
+{
+    return sim->worker_count >= 100 && w % 61 == 7;
+}
+
 static void train(struct simulation *sim, uint32_t w)
 {
     struct sim_worker *worker = &sim->workers[w];
     uint32_t total = sim->given[worker->trajectory].units * RECORDS_A_UNIT, dice = below(sim, 1000);
     if (worker->drain && dice < 500) {
         end_attempt(sim, w, WIRE_STOPPED, "");
+    } else if (is_bad(sim, w)) {
+        sim->bad_crashes++;
+        end_attempt(sim, w, WIRE_FAILED, "killed by signal 4");
     } else if (dice < 5 || (is_poisoned(worker->trajectory) && worker->sent == VALUES_A_UNIT)) {
         end_attempt(sim, w, WIRE_FAILED, "killed by signal 9");
     } else if (dice < 30 && worker->sent) {
@@ -210,6 +235,7 @@ static void leave(struct simulation *sim, uint32_t w, bool lost)
 {
     struct sim_worker *worker = &sim->workers[w];
     bool was_busy = worker->busy;
+    worker->left = true;
     sim->taking--;
     if (!was_busy)
         sim->idle--;
@@ -222,6 +248,11 @@ static void leave(struct simulation *sim, uint32_t w, bool lost)
     }
     worker->out = true;
     worker->busy = false;
+    struct sim_trajectory *trajectory = &sim->trajectories[worker->trajectory];
+    if (was_busy && worker->attempt == trajectory->attempt) {
+        trajectory->running = false;
+        trajectory->failed_on[trajectory->failures++ % FAILURES_KEPT] = w;
+    }
     assert_int_equal(manager_lost(sim->manager, w, "silent for 300 s", sim->now), STATUS_OK);
 }
 
@@ -236,7 +267,9 @@ static void step(struct simulation *sim)
         worker->greeted = true;
         sim->idle++;
         sim->taking++;
-        tell(sim, w, &(struct wire_message){.tag = WIRE_HELLO, .text = "host"});
+        char host[16];
+        snprintf(host, sizeof host, "host%u", w / WORKERS_A_HOST);
+        tell(sim, w, &(struct wire_message){.tag = WIRE_HELLO, .text = host});
     } else if (!worker->out && worker->busy) {
         if (sim->taking > 1 + sim->worker_count / 2 && below(sim, sim->unit_count) == 0)
             leave(sim, w, below(sim, 2));
@@ -262,12 +295,34 @@ static void persist_some(struct simulation *sim)
     sim->nanoseconds += nanoseconds() - start;
 }
 
+/* Nobody idles while there is work that was never tried, but who is held back. */
 static void check_nobody_idles(const struct simulation *sim)
 {
     struct manager_progress progress;
     manager_get_progress(sim->manager, &progress);
-    bool work = progress.done + progress.failed + progress.running < progress.trajectories;
-    assert_false(work && sim->idle && !manager_draining(sim->manager));
+    assert_in_range(progress.held, 0, sim->idle);
+    assert_false(sim->begun < sim->trajectory_count && sim->idle > progress.held && !manager_draining(sim->manager));
+}
+
+/* Whether the trajectory is to be tried again, and did not fail on the worker or another one of its host. */
+static bool is_for(const struct simulation *sim, const struct sim_trajectory *trajectory, uint32_t w)
+{
+    bool waits = trajectory->failures && trajectory->failures < sim->config.max_attempts && !trajectory->running && !trajectory->finished;
+    for (uint32_t i = 0; waits && i < trajectory->failures; i++)
+        waits = trajectory->failed_on[i] / WORKERS_A_HOST != w / WORKERS_A_HOST;
+    return waits;
+}
+
+/* And nobody idles who may take a retry: looked at now and then, at a random worker. */
+static void check_retries_are_taken(struct simulation *sim)
+{
+    uint32_t w = below(sim, sim->worker_count);
+    const struct sim_worker *worker = &sim->workers[w];
+    bool idles = worker->greeted && !worker->busy && !worker->out && !worker->left && !worker->quit && !manager_is_held(sim->manager, w);
+    if (!idles || manager_draining(sim->manager))
+        return;
+    for (uint32_t t = 0; t < sim->trajectory_count; t++)
+        assert_false(is_for(sim, &sim->trajectories[t], w));
 }
 
 /* --- a run --- */
@@ -294,11 +349,13 @@ static void set_up(struct simulation *sim, uint32_t workers, uint32_t units, uin
     sim->trajectories = mem_array(sim->trajectory_count, sizeof *sim->trajectories);
     assert_non_null(sim->trajectories);
     sim->config = (struct manager_config){.trajectories = sim->given, .trajectory_count = sim->trajectory_count, .rows = sim->rows,
-                                          .unit_count = units, .workers = workers, .max_attempts = 3, .ping_seconds = 5};
+                                          .unit_count = units, .workers = workers, .max_attempts = 3, .suspect_after = SUSPECT_AFTER, .ping_seconds = 5};
     struct manager_actions actions = {sim, on_send, on_persist, on_unit};
     assert_int_equal(manager_create(&sim->config, &actions, 0, &sim->manager), STATUS_OK);
-    for (uint32_t w = 0; w < workers; w++)
+    for (uint32_t w = 0; w < workers; w++) {
         enlist(sim, w);
+        sim->bad_workers += is_bad(sim, w);
+    }
 }
 
 static void tear_down(struct simulation *sim)
@@ -322,6 +379,8 @@ static void play(struct simulation *sim, uint64_t drain_at)
         if (sim->listed)
             step(sim);
         check_nobody_idles(sim);
+        if (i % 4999 == 0)
+            check_retries_are_taken(sim);
         if (below(sim, 500) == 0 || !sim->listed)
             persist_some(sim);
         if (i % 10000 == 0)
@@ -334,9 +393,10 @@ static void play(struct simulation *sim, uint64_t drain_at)
 
 static void report(const struct simulation *sim, uint64_t seed, const char *what)
 {
-    printf("%s, seed %llu: %u workers, %u units in %u trajectories, %llu messages, %.0f ns each\n", what, (unsigned long long)seed,
-           sim->worker_count, sim->unit_count, sim->trajectory_count, (unsigned long long)sim->events,
-           (double)sim->nanoseconds / (double)sim->events);
+    printf("%s, seed %llu: %u workers (%u bad ones: %u crashes), %u units in %u trajectories, %llu messages, %.0f ns each\n", what,
+           (unsigned long long)seed, sim->worker_count, sim->bad_workers, sim->bad_crashes, sim->unit_count, sim->trajectory_count,
+           (unsigned long long)sim->events, (double)sim->nanoseconds / (double)sim->events);
+    assert_in_range(sim->bad_crashes, 0, 2 * SUSPECT_AFTER * sim->bad_workers); /* they were held back */
 }
 
 static void run_to_the_end(uint32_t workers, uint32_t units, uint64_t seed)

@@ -43,6 +43,13 @@ expect_rc 0 "after kill -9"
 [ "$(value killed.h5 "max(s['attempts'][:]) > 1")" = True ] || fail "no unit was interrupted"
 "$bnsweep" verify killed.h5 >log 2>&1 || fail "verify finds something after kill -9"
 
+# The state of a unit that ended just before its training process was killed goes with the sweep.
+mkdir killed.h5.state
+touch "killed.h5.state/$(printf '%032x' 1)" "killed.h5.state/$(printf '%032x' 2).new"
+run 1 tiny.ini -o killed.h5
+expect_rc 0 "with states left behind"
+[ ! -e killed.h5.state ] || fail "a state that nobody needs stays"
+
 # A state that is ahead of the store (which was moved away, or lost its journal) is not gone on from: nothing would measure what it
 # has behind it.
 start ahead.h5
@@ -70,3 +77,8 @@ for signal in INT TERM; do
     expect_rc 0 "after SIG$signal"
     "$bnsweep" diff undisturbed.h5 "j$signal.h5" >log 2>&1 || fail "SIG$signal with -j and going on gave other bits"
 done
+
+# A deadline that is over: nothing is started, and the end says why.
+run 1 tiny.ini -o late.h5 --deadline 1
+expect_rc 75 "after the deadline"
+expect_log "stopped before the deadline with 2 of 2 trajectories not finished"

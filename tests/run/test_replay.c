@@ -190,10 +190,10 @@ static void nothing_is_kept_where_training_reads_the_statistics(void **state)
 {
     (void)state;
     struct trajectory_config config = keeping_config();
-    assert_true(keep_wanted(&config));
+    assert_true(keep_wanted(&config.plan, config.net.norm, config.freeze_stats));
     for (int norm = 0; norm < NORM_KIND_COUNT; norm++) {
         config.net.norm = (enum norm_kind)norm;
-        assert_int_equal(keep_wanted(&config), norm == NORM_BATCH);
+        assert_int_equal(keep_wanted(&config.plan, config.net.norm, config.freeze_stats), norm == NORM_BATCH);
         struct small_run_records records = {0};
         struct trajectory *t = train(config, 1, trained_with, &records);
         size_t kept = 0;
@@ -205,10 +205,10 @@ static void nothing_is_kept_where_training_reads_the_statistics(void **state)
     }
     config.net.norm = NORM_BATCH;
     config.freeze_stats = FREEZE_STATS_HELD;
-    assert_false(keep_wanted(&config));
+    assert_false(keep_wanted(&config.plan, config.net.norm, config.freeze_stats));
     config.freeze_stats = FREEZE_STATS_LIVE;
     config.plan.keep_batch_stats = false;
-    assert_false(keep_wanted(&config));
+    assert_false(keep_wanted(&config.plan, config.net.norm, config.freeze_stats));
 }
 
 /* The averages of weights need those of every step. */

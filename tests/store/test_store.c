@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -579,6 +580,36 @@ static void test_damaged_journal_is_not_cut(void **state)
     free(bytes);
 }
 
+/* The writer is dead; its publishing child, which shares the lock, ends within moments. */
+static void test_leftover_lock_is_waited_for(void **state)
+{
+    struct folder *folder = *state;
+    struct lock lock;
+    char path[160], note[400], host[256] = "";
+    int ends[2];
+    snprintf(path, sizeof path, "%s.lock", folder->store);
+    gethostname(host, sizeof host - 1);
+    pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(path, O_RDWR | O_CREAT, 0600), size = snprintf(note, sizeof note, "host %s, process %ld, since then\n", host, (long)dead);
+        if (fd < 0 || flock(fd, LOCK_EX) || write(fd, note, (size_t)size) != size || write(ends[1], "x", 1) != 1)
+            _exit(1);
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        _exit(0);
+    }
+    assert_int_equal(read(ends[0], note, 1), 1);
+    assert_int_equal(lock_take(folder->store, &lock), STATUS_OK);
+    lock_release(&lock);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_second_writer_learns_who_is_first(void **state)
 {
     struct folder *folder = *state;
@@ -716,7 +747,7 @@ int main(int argc, char **argv)
         TEST(test_replay_is_harmless), TEST(test_extension_keeps_what_is_there), TEST(test_nothing_new_leaves_the_file_alone),
         TEST(test_new_setting_becomes_a_column), TEST(test_running_after_a_crash_is_pending), TEST(test_another_layout_is_refused),
         TEST(test_other_files_are_refused_unharmed), TEST(test_absent_folder_is_named), TEST(test_vanished_folder_stops_cleanly),
-        TEST(test_journals_that_do_not_fit_are_refused), TEST(test_damaged_journal_is_not_cut), TEST(test_second_writer_learns_who_is_first),
+        TEST(test_journals_that_do_not_fit_are_refused), TEST(test_damaged_journal_is_not_cut), TEST(test_leftover_lock_is_waited_for), TEST(test_second_writer_learns_who_is_first),
         TEST(test_stale_temporaries_go), TEST(test_bad_records_are_refused_at_once), TEST(test_failing_description_makes_nothing),
         TEST(test_verify),
 #undef TEST

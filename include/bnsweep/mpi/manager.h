@@ -39,6 +39,7 @@ struct manager_config {
     uint32_t unit_count;
     uint32_t workers;
     unsigned max_attempts;              /* failures in this run after which a trajectory is given up */
+    unsigned suspect_after;             /* trajectories that crash in a row on one worker and nowhere else, after which it is held back; 0: never */
     double deadline;                    /* on the clock of `now`; 0: none */
     double start_margin, stop_margin;   /* seconds before it when nothing is started any more; when all are told to stop */
     double ping_seconds;                /* between two heartbeats to the workers */
@@ -66,7 +67,7 @@ struct manager_actions {
 struct manager_progress {
     uint32_t trajectories, done, failed, running; /* the others are pending */
     uint32_t units, units_ended;                  /* ended: done or diverged */
-    uint32_t workers, busy;                       /* workers that said hello and have not left */
+    uint32_t workers, busy, held;                 /* workers that said hello and have not left; held: get no work for now */
     uint64_t records;
     double seconds, seconds_done; /* expected in all; of that behind us, parts of running trajectories included */
 };
@@ -101,6 +102,8 @@ enum status manager_tick(struct manager *manager, double now);
 bool manager_over(const struct manager *manager);
 /* Return whether no more work is handed out. */
 bool manager_draining(const struct manager *manager);
+/* Return whether a worker gets no work for now, since everything crashes on it that works elsewhere or has not been tried there. */
+bool manager_is_held(const struct manager *manager, uint32_t worker);
 /* Return how many workers were given up without a goodbye. */
 uint32_t manager_lost_count(const struct manager *manager);
 /* Return STATUS_OK, STATUS_INCOMPLETE or STATUS_FAILED with a message, as things stand. */

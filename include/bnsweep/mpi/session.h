@@ -9,6 +9,7 @@
 /* X(type, name, default, what it is): times in seconds. */
 #define SESSION_LIMITS(X)                                                                                      \
     X(unsigned, max_attempts, 3, "failures after which a trajectory is given up")                             \
+    X(unsigned, suspect_after, 3, "trajectories that crash in a row on one worker alone, then it gets no more for now (0: never)") \
     X(double, commit_seconds, 1, "between two commits, at most, while something waits for one")               \
     X(double, ping_seconds, 5, "between two heartbeats, both ways")                                           \
     X(double, silent_seconds, 120, "silence after which the other side is given up (0: never)")               \

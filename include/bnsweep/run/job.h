@@ -34,4 +34,8 @@ enum status job_pack(const struct job *job, struct pack *pack);
 /* Read a job; STATUS_CORRUPT, or STATUS_INPUT where its settings are not valid. */
 enum status job_unpack(const void *bytes, size_t size, struct job *out);
 
+/* Return whether what is recorded (job->checks, samples, steps) reaches as far as a state of `step`: what is missing before it nobody would
+ * measure again. */
+bool job_may_resume(const struct job *job, uint64_t step);
+
 #endif

@@ -23,6 +23,9 @@ enum status state_save(const struct trajectory *trajectory, const char *path, st
  * or was written by another version; STATUS_NOMEM. */
 enum status state_load(struct trajectory *trajectory, const char *path, struct hash key);
 
+/* Check the state at `path` and say of which step it is. Errors as state_load. */
+enum status state_peek(const char *path, struct hash key, uint64_t *step);
+
 /* Remove the state at `path`, and one that was prepared and never published; what is not there is no matter. */
 void state_remove(const char *path);
 

@@ -65,7 +65,8 @@ struct journal {
     uint64_t first;      /* sequence number of the first entry in the file */
     uint64_t commit;     /* sequence number of the first pending entry */
     struct pack pending; /* appended, not committed */
-    bool failed;         /* a commit failed: nothing more is taken */
+    bool failed;         /* a commit or a restart failed: nothing more is taken */
+    char cause[512];     /* how */
 };
 
 /* A place between two commits. */
@@ -80,13 +81,15 @@ enum status journal_create(const char *path, struct hash store, uint64_t first, 
 enum status journal_append(struct journal *journal, const struct journal_entry *entry);
 
 /* Write all pending entries and wait until they are on disk: afterwards they may be acknowledged.
- * STATUS_IO: none of them is in the file, what was committed before is, and the journal takes nothing more. */
+ * STATUS_IO (also where the file was removed or moved away): none of them is in the file, what was committed before is, and the
+ * journal takes nothing more. */
 enum status journal_commit(struct journal *journal);
 
 /* Return the place after the last commit. */
 struct journal_mark journal_mark(const struct journal *journal);
 
-/* Start a new file with only the entries from `mark` on, in place of the old one. STATUS_IO: the old one is still in use. */
+/* Start a new file with only the entries from `mark` on, in place of the old one. STATUS_IO: the old one is still in use, or, where it is
+ * not known which of them the disk has, the journal takes nothing more; both have all that was committed. */
 enum status journal_restart(struct journal *journal, struct journal_mark mark);
 
 /* Close the file, losing pending entries. */

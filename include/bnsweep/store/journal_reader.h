@@ -21,6 +21,13 @@ enum status journal_reader_next(struct journal_reader *reader, struct journal_en
 /* Read again the entry that was at `offset`; does not move the place of journal_reader_next. */
 enum status journal_reader_at(struct journal_reader *reader, uint64_t offset, struct journal_entry *entry);
 
+/* Open a journal whose header may be damaged; the rest as journal_reader_open. `*damaged` says whether it is: then store and first
+ * entry are not known. For journal_reader_salvage. */
+enum status journal_reader_open_damaged(const char *path, struct journal_reader **out, bool *damaged);
+
+/* Read the next whole entry, passing over whatever else there is; `*passed` is how many bytes. STATUS_IO, STATUS_NOMEM. */
+enum status journal_reader_salvage(struct journal_reader *reader, struct journal_entry *entry, bool *more, uint64_t *passed);
+
 /* After the last entry: return how many bytes at the end are no complete commit, and where they start. */
 uint64_t journal_reader_torn(const struct journal_reader *reader, uint64_t *offset);
 

@@ -14,7 +14,8 @@ struct lock {
     char path[PATH_MAX];
 };
 
-/* Take the lock of the store at `store` (as paths_resolve gave it) without waiting. Where this process inherited the lock on
+/* Take the lock of the store at `store` (as paths_resolve gave it) without waiting, but for a killed run's publishing child on this
+ * machine, which ends within moments. Where this process inherited the lock on
  * LOCK_INHERITED_FD, share that: the lock then lasts until both have let go.
  * STATUS_LOCKED with the holder's note, STATUS_IO. */
 enum status lock_take(const char *store, struct lock *out);

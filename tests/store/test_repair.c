@@ -1,0 +1,255 @@
+/* A journal that a run refuses: all that can be read of it goes into the store, the rest is trained again, the file is kept. */
+#include "fixture.h"
+
+#include "bnsweep/store/journal.h"
+#include "bnsweep/store/reader_unit.h"
+#include "bnsweep/store/repair.h"
+#include "bnsweep/store/verify.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+
+#include <cmocka.h>
+
+enum { UNITS = 2, ENTRIES = 2 * (1 + 1 + FIXTURE_CHECKS + FIXTURE_SAMPLES + 1) };
+
+struct place {
+    char folder[64], store[96], journal[112], kept[128];
+    unsigned char *whole_store, *whole_journal;
+    size_t store_size, journal_size;
+    size_t entry[ENTRIES + 1]; /* where each begins */
+};
+
+static uint32_t get_u32(const unsigned char *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* A store without measurements, and a journal with all of two units, a commit each entry. */
+static int set_up(void **state)
+{
+    static struct place place;
+    struct layout layout = fixture_layout();
+    struct writer_unit units[UNITS];
+    struct writer *writer;
+    fixture_folder(place.folder);
+    snprintf(place.store, sizeof place.store, "%s/s.h5", place.folder);
+    snprintf(place.journal, sizeof place.journal, "%s.journal", place.store);
+    snprintf(place.kept, sizeof place.kept, "%s.damaged", place.journal);
+    assert_int_equal(fixture_open(place.store, &layout, UNITS, units, &writer), STATUS_OK);
+    place.whole_store = fixture_load(place.store, &place.store_size);
+    for (int unit = 1; unit >= 0; unit--) {
+        assert_int_equal(fixture_unit(writer, &layout, (uint64_t)unit), STATUS_OK);
+        assert_int_equal(writer_commit(writer), STATUS_OK);
+    }
+    place.whole_journal = fixture_load(place.journal, &place.journal_size);
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    size_t at = JOURNAL_HEADER_SIZE;
+    for (int i = 0; i < ENTRIES; i++, at += JOURNAL_ENTRY_HEAD + get_u32(place.whole_journal + at))
+        place.entry[i] = at;
+    place.entry[ENTRIES] = at;
+    assert_int_equal(at, place.journal_size);
+    *state = &place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    free(place->whole_store);
+    free(place->whole_journal);
+    fixture_remove(place->folder);
+    return 0;
+}
+
+/* Store and journal as they were, but for one byte of the journal. */
+static void damage(struct place *place, size_t at, unsigned char bits)
+{
+    unlink(place->kept);
+    fixture_save(place->store, place->whole_store, place->store_size);
+    place->whole_journal[at] ^= bits;
+    fixture_save(place->journal, place->whole_journal, place->journal_size);
+    place->whole_journal[at] ^= bits;
+}
+
+static enum unit_status unit_status(const struct place *place, uint64_t row, uint32_t *checks)
+{
+    struct reader *reader;
+    struct reader_unit unit;
+    assert_int_equal(reader_open(place->store, &reader), STATUS_OK);
+    assert_int_equal(reader_unit_list(reader, row, 1, &unit), STATUS_OK);
+    enum unit_status status = unit.status;
+    *checks = unit.checks;
+    reader_unit_free(&unit, 1);
+    reader_close(reader);
+    return status;
+}
+
+static void assert_kept(const struct place *place)
+{
+    size_t size;
+    unsigned char *bytes = fixture_load(place->kept, &size);
+    size_t differences = 0;
+    assert_int_equal(size, place->journal_size);
+    for (size_t i = 0; i < size; i++)
+        differences += bytes[i] != place->whole_journal[i];
+    assert_int_equal(differences, 1);
+    free(bytes);
+    assert_int_equal(access(place->journal, F_OK), -1);
+}
+
+static void test_damage_in_the_middle(void **state)
+{
+    struct place *place = *state;
+    struct repair_report report;
+    struct layout layout = fixture_layout();
+    struct writer_unit units[UNITS];
+    struct writer *writer;
+    uint32_t checks;
+    size_t third_check = ENTRIES / 2 + 2 + 2; /* of unit 0, which is behind unit 1 */
+    damage(place, place->entry[third_check] + 60, 4);
+    assert_int_equal(fixture_open(place->store, &layout, UNITS, units, &writer), STATUS_OK); /* one commit: cut as torn */
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    assert_int_equal(unit_status(place, 0, &checks), UNIT_PENDING);
+    damage(place, place->entry[2] + 60, 4); /* a check of unit 1, in an earlier commit */
+    assert_int_equal(fixture_open(place->store, &layout, UNITS, units, &writer), STATUS_CORRUPT);
+    assert_non_null(strstr(status_message(), "bnsweep repair"));
+    assert_int_equal(repair_store(place->store, &report), STATUS_OK);
+    assert_true(report.needed && !report.foreign);
+    assert_non_null(strstr(report.problem, "is damaged"));
+    assert_string_equal(report.kept, place->kept);
+    assert_int_equal(report.entries, ENTRIES - 1);
+    assert_int_equal(report.records, ENTRIES - 1 - UNITS);
+    assert_int_equal(report.places, 1);
+    assert_int_equal(report.bytes, place->entry[3] - place->entry[2]);
+    assert_int_equal(report.unusable, 0);
+    assert_int_equal(report.again, 1);
+    assert_kept(place);
+    assert_int_equal(unit_status(place, 0, &checks), UNIT_DONE);
+    assert_int_equal(checks, FIXTURE_CHECKS);
+    assert_int_equal(unit_status(place, 1, &checks), UNIT_PENDING);
+    assert_int_equal(checks, FIXTURE_CHECKS - 1);
+    assert_int_equal(fixture_open(place->store, &layout, UNITS, units, &writer), STATUS_OK);
+    assert_true(units[0].status == UNIT_DONE && units[1].status == UNIT_PENDING);
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    assert_int_equal(repair_store(place->store, &report), STATUS_OK);
+    assert_false(report.needed);
+}
+
+/* Every entry but the damaged one comes through, whichever byte it is, and nothing comes that was not there. */
+static void test_each_entry_damaged(void **state)
+{
+    struct place *place = *state;
+    unsigned repaired = 0;
+    for (int i = 0; i < ENTRIES; i++) {
+        static const size_t within[] = {0, 4, 12, 20, JOURNAL_ENTRY_HEAD, JOURNAL_ENTRY_HEAD + 10};
+        size_t at = place->entry[i] + within[i % 6];
+        struct repair_report report;
+        uint32_t checks;
+        damage(place, at, (unsigned char)(1 << i % 8));
+        assert_int_equal(repair_store(place->store, &report), STATUS_OK);
+        if (!report.needed) { /* in the last commit: not told from a torn one */
+            assert_true(i >= ENTRIES / 2);
+            continue;
+        }
+        repaired++;
+        assert_int_equal(report.entries, ENTRIES - 1);
+        assert_kept(place);
+        assert_int_equal(unit_status(place, 0, &checks), UNIT_DONE);
+        bool lacks = report.again || i == 0 || i == ENTRIES / 2 - 1; /* unit 1's start, its end: the others are measurements */
+        assert_true(lacks);
+        assert_int_equal(unit_status(place, 1, &checks), i == 0 ? UNIT_DONE : i == ENTRIES / 2 - 1 ? UNIT_RUNNING : UNIT_PENDING);
+    }
+    print_message("%u journals repaired\n", repaired);
+    assert_int_equal(repaired, ENTRIES / 2);
+}
+
+static void test_damaged_header(void **state)
+{
+    struct place *place = *state;
+    for (size_t at = 0; at < JOURNAL_HEADER_SIZE; at += 5) {
+        struct repair_report report;
+        uint32_t checks;
+        damage(place, at, 16);
+        assert_int_equal(repair_store(place->store, &report), STATUS_OK);
+        assert_true(report.needed && !report.foreign);
+        assert_int_equal(report.entries, ENTRIES);
+        assert_int_equal(report.again, 0);
+        assert_int_equal(report.bytes, JOURNAL_HEADER_SIZE);
+        assert_kept(place);
+        assert_int_equal(unit_status(place, 0, &checks), UNIT_DONE);
+        assert_int_equal(unit_status(place, 1, &checks), UNIT_DONE);
+    }
+}
+
+static void reseal_header(unsigned char *bytes)
+{
+    uint64_t checksum = hash_checksum(bytes, JOURNAL_HEADER_SIZE - 8, 0);
+    for (int i = 0; i < 8; i++)
+        bytes[JOURNAL_HEADER_SIZE - 8 + i] = (unsigned char)(checksum >> 8 * i);
+}
+
+static void test_other_journals(void **state)
+{
+    struct place *place = *state;
+    struct repair_report report;
+    uint32_t checks;
+    unsigned char *bytes = malloc(place->journal_size);
+    memcpy(bytes, place->whole_journal, place->journal_size);
+    damage(place, 0, 0);
+    bytes[20] ^= 1; /* of the store's identity */
+    reseal_header(bytes);
+    fixture_save(place->journal, bytes, place->journal_size);
+    assert_int_equal(repair_store(place->store, &report), STATUS_OK);
+    assert_true(report.needed && report.foreign && report.entries == 0);
+    assert_int_equal(access(place->kept, F_OK), 0);
+    assert_int_equal(unit_status(place, 0, &checks), UNIT_PENDING);
+    bytes[20] ^= 1;
+    bytes[8]++; /* the version */
+    reseal_header(bytes);
+    fixture_save(place->journal, bytes, place->journal_size);
+    assert_int_equal(repair_store(place->store, &report), STATUS_VERSION);
+    assert_int_equal(access(place->journal, F_OK), 0);
+    free(bytes);
+    damage(place, 0, 0);
+    unlink(place->store);
+    assert_int_equal(repair_store(place->store, &report), STATUS_INPUT);
+    assert_non_null(strstr(status_message(), "put the store back"));
+    unlink(place->journal);
+    assert_int_equal(repair_store(place->store, &report), STATUS_INPUT);
+}
+
+/* The store is an old copy: what the journal has behind it is taken, and units of which it has only the end are trained again. */
+static void test_entries_missing_before_the_journal(void **state)
+{
+    struct place *place = *state;
+    struct repair_report report;
+    uint32_t checks;
+    size_t cut = place->entry[4] - JOURNAL_HEADER_SIZE, size = place->journal_size - cut;
+    unsigned char *bytes = malloc(size);
+    memcpy(bytes, place->whole_journal, JOURNAL_HEADER_SIZE);
+    memcpy(bytes + JOURNAL_HEADER_SIZE, place->whole_journal + place->entry[4], size - JOURNAL_HEADER_SIZE);
+    bytes[32] = 5; /* its first entry */
+    reseal_header(bytes);
+    damage(place, 0, 0);
+    fixture_save(place->journal, bytes, size);
+    assert_int_equal(repair_store(place->store, &report), STATUS_OK);
+    assert_non_null(strstr(report.problem, "old copy"));
+    assert_int_equal(report.entries, ENTRIES - 4);
+    assert_int_equal(report.again, 1);
+    assert_int_equal(unit_status(place, 0, &checks), UNIT_DONE);
+    assert_int_equal(unit_status(place, 1, &checks), UNIT_PENDING);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_damage_in_the_middle),
+        cmocka_unit_test(test_each_entry_damaged),
+        cmocka_unit_test(test_damaged_header),
+        cmocka_unit_test(test_other_journals),
+        cmocka_unit_test(test_entries_missing_before_the_journal),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
