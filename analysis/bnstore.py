@@ -21,12 +21,14 @@ from typing import Any
 
 import needs
 
-needs.modules("numpy", "pandas", "xarray", "h5py", "h5netcdf")
+needs.modules("numpy", "pandas", "xarray", "h5py")
 
 import h5py
 import numpy as np
 import pandas as pd
 import xarray as xr
+
+import h5lazy
 
 FORMAT_VERSION = 1
 STATUS = ("pending", "running", "done", "diverged", "failed")
@@ -59,12 +61,9 @@ def open(path: str | os.PathLike[str]) -> xr.Dataset:
     path = os.fspath(path)
     _refuse_other_files(path)
     try:
-        store = xr.open_dataset(path, engine="h5netcdf", mask_and_scale=False, decode_times=False)
-    except (OSError, ValueError, KeyError) as error:
+        return h5lazy.open_dataset(path)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise StoreError(f"{path}: cannot be read: {_one_line(error)}") from error
-    for variable in store.variables.values():
-        variable.attrs.pop("_FillValue", None)
-    return store
 
 
 def _one_line(error: Exception) -> str:

@@ -10,7 +10,6 @@ PACKAGES = {
     "pandas": "python3-pandas",
     "xarray": "python3-xarray",
     "h5py": "python3-h5py",
-    "h5netcdf": "python3-h5netcdf",
     "matplotlib": "python3-matplotlib",
 }
 
