@@ -61,7 +61,7 @@ def open_dataset(path: str) -> xr.Dataset:
 def _names(file: h5py.File) -> list[str]:
     """In the order in which they were made, where the file remembers it."""
     names: list[bytes] = []
-    tracked = file.id.get_create_plist().get_link_creation_order() & h5py.h5p.CRT_ORDER_INDEXED
+    tracked = h5py.h5g.open(file.id, b"/").get_create_plist().get_link_creation_order() & h5py.h5p.CRT_ORDER_INDEXED
     file.id.links.iterate(names.append, idx_type=h5py.h5.INDEX_CRT_ORDER if tracked else h5py.h5.INDEX_NAME)
     return [name.decode("utf-8", "replace") for name in names]
 
