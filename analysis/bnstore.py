@@ -262,8 +262,7 @@ def _layer_means(part: xr.Dataset, name: str) -> np.ndarray:
     """[unit, check, layer]"""
     values = part[_of_channels(part)[name]].values.astype(float)
     if name == "norm_growth":
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = values / part.norm_init.values.astype(float)[:, None, :]
+        values = _ratio(values, part.norm_init.values[:, None])
     if name.startswith("abs_"):
         values = abs(values)
     return np.stack([nanmean(values[..., channels_of(part, layer)], -1) for layer in part.layer.values], -1)
@@ -352,17 +351,21 @@ def channels_of(store: xr.Dataset, layer: str | int) -> slice:
 
 def nanmean(values: np.ndarray, axis: int) -> np.ndarray:
     """Mean over an axis in double precision, NaN passed over; NaN without a warning where there is nothing else."""
-    measured = ~np.isnan(values)
-    count = measured.sum(axis)
-    with np.errstate(invalid="ignore"):
-        return np.where(measured, values, 0).sum(axis, dtype=float) / np.where(count, count, np.nan)
+    missing = np.isnan(values)
+    if not missing.any() and values.shape[axis]:
+        return values.mean(axis, dtype=float)
+    count = values.shape[axis] - missing.sum(axis)
+    return np.where(missing, 0, values).sum(axis, dtype=float) / np.where(count, count, np.nan)
 
 
-def _last(values: np.ndarray) -> np.ndarray:
-    """[unit, check] -> [unit]: the last one measured."""
-    measured = ~np.isnan(values)
+def _last(values: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """[unit, check, ...] -> [unit, ...] at the last check that `measured` [unit, check] marks; NaN where it marks none."""
+    if values.shape[1] == 0:
+        return np.full((len(values), *values.shape[2:]), np.nan)
     place = values.shape[1] - 1 - measured[:, ::-1].argmax(1)
-    return np.where(measured.any(1), values[np.arange(len(values)), place], np.nan)
+    chosen = values[np.arange(len(values)), place].astype(float)
+    chosen[~measured.any(1)] = np.nan
+    return chosen
 
 
 def rotation(store: xr.Dataset) -> np.ndarray:
@@ -375,12 +378,23 @@ def rotation(store: xr.Dataset) -> np.ndarray:
 def norm_growth(store: xr.Dataset, layer: str | int = -1) -> np.ndarray:
     """Growth since initialisation, [unit, check]: mean over a layer's channels of norm / norm_init."""
     chosen = channels_of(store, layer)
-    parts = []
+    return np.concatenate([nanmean(_ratio(store.norm[rows, :, chosen].values, store.norm_init[rows, chosen].values[:, None]), -1)
+                           for rows in blocks(store, "norm")])
+
+
+def _last_growth(store: xr.Dataset) -> np.ndarray:
+    """The last layer's norm_growth at the last check, [unit]."""
+    chosen, parts = channels_of(store, -1), []
     for rows in blocks(store, "norm"):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = store.norm[rows, :, chosen].values.astype(float) / store.norm_init[rows, chosen].values.astype(float)[:, None, :]
-        parts.append(nanmean(ratio, -1))
+        norms = store.norm[rows, :, chosen].values
+        last = _last(norms, ~np.isnan(norms).all(-1))
+        parts.append(nanmean(_ratio(last, store.norm_init[rows, chosen].values), -1))
     return np.concatenate(parts)
+
+
+def _ratio(norm: np.ndarray, norm_init: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return norm.astype(float) / norm_init
 
 
 def measures(store: xr.Dataset) -> pd.DataFrame:
@@ -389,7 +403,7 @@ def measures(store: xr.Dataset) -> pd.DataFrame:
     frame = pd.DataFrame(np.nan, index=pd.Index(store.unit.values, name="unit"), columns=list(MEASURES))
     if "angle" in store:
         frame["rotation"] = nanmean(rotation(store), 1)
-        frame["norm_growth"] = _last(norm_growth(store))
+        frame["norm_growth"] = _last_growth(store)
     if "acc_eval" in store:
         values = store.acc_eval.values
         measured = (~np.isnan(values)).sum(1)
@@ -398,7 +412,8 @@ def measures(store: xr.Dataset) -> pd.DataFrame:
     if "acc_train" in store:
         frame["acc_train"] = nanmean(store.acc_train.values, 1)
     if "acc_reest" in store:
-        frame["acc_reest"] = _last(store.acc_reest[..., -1].values.astype(float))
+        values = store.acc_reest[..., -1].values
+        frame["acc_reest"] = _last(values, ~np.isnan(values))
     return frame
 
 
