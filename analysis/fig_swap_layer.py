@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+"""Which layer's stale statistics do the damage? Evaluation accuracy with one layer's running statistics replaced by fresh ones.
+
+For each arm, at the BN momentum nearest to 0.03 (choose another with --only bn_momentum=0.1): accuracy as it is, with fresh statistics
+in one layer, and in training mode, all at the checks where layers were swapped (failing ones, if swap_layer = failing). Bars are means
+over checks and seeds, points are seeds.
+"""
+
+import sys
+
+import bnstore
+import figure
+import numpy as np
+from matplotlib.patches import Patch
+
+
+def columns(store):
+    """[(name, [unit])]: means over the checks with swaps."""
+    swapped = store.acc_swap_layer.values
+    measured = ~np.isnan(swapped).all(-1)
+    at_swaps = [np.where(measured, store[name].values, np.nan) for name in ("acc_eval", "acc_train")]
+    layers = [(f"fresh {layer}", bnstore.nanmean(swapped[..., i], 1)) for i, layer in enumerate(store.layer.values)]
+    return [("as it is", bnstore.nanmean(at_swaps[0], 1)), *layers, ("training mode", bnstore.nanmean(at_swaps[1], 1))]
+
+
+def draw(store, options):
+    """[units with swaps] -> Figure."""
+    figure.require(store, "acc_swap_layer")
+    store, momentum = figure.one_momentum(store)
+    figure.require(store, "acc_swap_layer")
+    bars = columns(store)
+    series = figure.series(store, bars[0][1])
+    made, (panel,) = figure.panels(1, height=3.0)
+    width = 0.84 / len(bars)
+    for i, (_, values) in enumerate(bars):
+        for place, one in enumerate(series):
+            figure.bar(panel, place + (i - (len(bars) - 1) / 2) * width, values[one.units], width, i)
+    figure.percent(panel)
+    panel.set_xticks(range(len(series)), [one.name for one in series])
+    panel.grid(False, axis="x")
+    panel.set_ylabel("evaluation accuracy at checks with swaps")
+    made.suptitle(f"Evaluation accuracy with one layer's statistics replaced by fresh ones, {momentum}")
+    handles = [Patch(facecolor=figure.look(i)[0], hatch=figure.HATCHES[i % len(figure.HATCHES)], edgecolor="white", label=name)
+               for i, (name, _) in enumerate(bars)]
+    figure.legend(made, handles, columns=6)
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(figure.main(draw, __doc__))
