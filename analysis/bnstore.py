@@ -325,12 +325,12 @@ def _join(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def blocks(store: xr.Dataset, *names: str, size: int = BLOCK_BYTES) -> Iterator[slice]:
-    """Yield slices of `unit` so small that `size` bytes hold one of the variables `names` (keys of `layers` too) of all its units;
+def blocks(store: xr.Dataset, *names: str) -> Iterator[slice]:
+    """Yield slices of `unit` so small that BLOCK_BYTES hold one of the variables `names` (keys of `layers` too) of all its units;
     one empty slice for a store without units."""
     made = _of_channels(store)
     bytes_each = max(int(np.prod(store[made.get(name, name)].shape[1:], dtype=np.int64)) for name in names) * 4
-    rows = max(1, size // max(1, bytes_each))
+    rows = max(1, BLOCK_BYTES // max(1, bytes_each))
     for first in range(0, max(1, store.sizes["unit"]), rows):
         yield slice(first, min(first + rows, store.sizes["unit"]))
 

@@ -6,29 +6,35 @@ trails it by r (1 - m) / m. A point is a unit: the medians over channels and che
 the last convolution. Colour and line tell the BN momentum, the marker the arm.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import bnstore
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 
-def medians(store, name, channels):
+def medians(store: xr.Dataset, name: str, channels: slice) -> np.ndarray:
     """Median over checks and channels of the variable's size, [unit]."""
     parts = [abs(store[name][rows, :, channels].values) for rows in bnstore.blocks(store, name)]
     with np.errstate(all="ignore"):
         return np.concatenate([_median(part.reshape(len(part), -1)) for part in parts])
 
 
-def _median(values):
+def _median(values: np.ndarray) -> np.ndarray:
     result = np.full(len(values), np.nan)
     measured = ~np.isnan(values).all(1)
     result[measured] = np.nanmedian(values[measured], 1)
     return result
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[done units] -> Figure."""
     done = figure.done(store)
     figure.require(done, "mean_lag", "drift", "angle")
@@ -48,15 +54,16 @@ def draw(store, options):
         figure.log_scale(panel, "x", x)
         figure.log_scale(panel, "y", lag)
     left.set_xlabel("rotation of the last convolution (degrees per 100 steps)")
-    right.set_xlabel("drift r of the mean on a fixed batch (standard deviations per step)")
-    left.set_ylabel("|running mean - fresh mean| (standard deviations)")
+    right.set_xlabel("drift r (standard deviations per step)")
+    left.set_ylabel("|mean_lag| (standard deviations)")
     made.suptitle(f"Lag of the running means against rotation and drift, {options.layer or 'all layers'}")
-    handles = [Line2D([], [], color=figure.look(i)[0], label=f"{title}: r (1 - m) / m") for i, (title, _) in enumerate(parts)]
+    handles = [Line2D([], [], color=figure.look(i)[0], label=f"r (1 - m) / m, m = {done.bn_momentum.values[places[0]]:g}")
+               for i, (_, places) in enumerate(parts)]
     figure.legend(made, [*handles, *(Line2D([], [], color=figure.GREY, linestyle="", marker=one.marker, label=one.name) for one in series)])
     return made
 
 
-def _line(panel, momentum, drift, colour):
+def _line(panel: Axes, momentum: float, drift: np.ndarray, colour: str) -> None:
     """The formula over the drifts there are."""
     measured = drift[drift > 0]
     if momentum < 1 and len(measured):

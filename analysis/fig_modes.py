@@ -5,14 +5,19 @@ A panel for each arm: validation accuracy at every check, in training mode (dash
 momentum. Lines are means over seeds, bands reach from the worst to the best.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[units with checks] -> Figure."""
     figure.require(store, "acc_eval", "acc_train")
     steps, evaluation, training = store.check.values, store.acc_eval.values, store.acc_train.values

@@ -6,14 +6,20 @@ bands their range; the BN momentum does not matter here. Right: growth at the la
 points are seeds, at the BN momentum nearest to 0.03; only units that are done.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import bnstore
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[units with checks] -> Figure."""
     figure.require(store, "norm", "acc_eval")
     layer = options.layer or store.layer.values[-1]
@@ -25,7 +31,7 @@ def draw(store, options):
         values = figure.by_seed(store, one, growth)
         values = values[~np.isnan(values).all(1)]
         figure.over_time(left, steps, np.concatenate([np.ones((len(values), 1)), values], 1), one.colour, one.marker)
-    left.set_ylabel(f"norm / norm at step 0, mean over the channels of {layer}")
+    left.set_ylabel(f"norm / norm at step 0, {layer}")
     left.set_xlabel("training steps")
     momentum = _against_accuracy(store, right, layer, series)
     right.set_title(f"at the last check, {momentum}")
@@ -34,7 +40,8 @@ def draw(store, options):
     return made
 
 
-def _against_accuracy(store, panel, layer, series):
+def _against_accuracy(store: xr.Dataset, panel: Axes, layer: str, series: list[figure.Series]) -> str:
+    """The right panel, of done units; give the BN momentum it is for."""
     chosen, momentum = figure.one_momentum(store)
     growth, accuracy = bnstore.norm_growth(chosen, layer), bnstore.measures(chosen).acc_eval.to_numpy()
     last = np.array([row[~np.isnan(row)][-1] if (~np.isnan(row)).any() else np.nan for row in growth])
@@ -44,7 +51,7 @@ def _against_accuracy(store, panel, layer, series):
         figure.spread(panel, last[units], accuracy[units], one.colour, one.marker)
     figure.percent(panel)
     panel.set_xlabel("norm / norm at step 0")
-    panel.set_ylabel("evaluation accuracy, mean over checks")
+    panel.set_ylabel("evaluation accuracy")
     return momentum
 
 

@@ -6,14 +6,19 @@ turn in 100 steps, both averaged over its checks; a large one is the mean over s
 training mode, on the same images. Only units that are done.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import bnstore
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[done units] -> Figure."""
     done = figure.done(store)
     figure.require(done, "angle", "acc_eval")

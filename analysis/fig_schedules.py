@@ -3,20 +3,27 @@
 
 A column for each arm, at the BN momentum nearest to 0.03 (choose another with --only bn_momentum=0.1). Above: evaluation accuracy at
 every check, a line for each seed; checks below 90% are crosses. Below: the learning rate, as read from the optimizer, on a
-logarithmic scale.
+logarithmic scale of four decades at most.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import bnstore
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 COLUMNS = 4
+DECADES = 1e4  # a cosine ends near 0, which would leave the others no room
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[units with checks] -> Figure."""
     figure.require(store, "acc_eval", "lr_applied")
     store, momentum = figure.one_momentum(store)
@@ -51,7 +58,7 @@ def draw(store, options):
     return made
 
 
-def _accuracies(panel, store, one):
+def _accuracies(panel: Axes, store: xr.Dataset, one: figure.Series) -> None:
     steps = store.check.values
     for values in store.acc_eval.values[one.units]:
         panel.plot(steps, values, color=one.colour, linewidth=0.9, alpha=0.8)
@@ -61,11 +68,11 @@ def _accuracies(panel, store, one):
     figure.percent(panel)
 
 
-def _rates(panel, steps, values, one, everywhere):
+def _rates(panel: Axes, steps: np.ndarray, values: np.ndarray, one: figure.Series, everywhere: np.ndarray) -> None:
     figure.over_time(panel, steps, np.where(values > 0, values, np.nan), one.colour, "")
     panel.set_yscale("log")
     if len(everywhere):
-        panel.set_ylim(everywhere.min() / 2, everywhere.max() * 2)
+        panel.set_ylim(max(everywhere.min() / 2, everywhere.max() / DECADES), everywhere.max() * 2)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,20 @@ in one layer, and in training mode, all at the checks where layers were swapped 
 over checks and seeds, points are seeds.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import bnstore
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 
-def columns(store):
+def columns(store: xr.Dataset) -> list[tuple[str, np.ndarray]]:
     """[(name, [unit])]: means over the checks with swaps."""
     swapped = store.acc_swap_layer.values
     measured = ~np.isnan(swapped).all(-1)
@@ -23,7 +28,7 @@ def columns(store):
     return [("as it is", bnstore.nanmean(at_swaps[0], 1)), *layers, ("training mode", bnstore.nanmean(at_swaps[1], 1))]
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[units with swaps] -> Figure."""
     figure.require(store, "acc_swap_layer")
     store, momentum = figure.one_momentum(store)

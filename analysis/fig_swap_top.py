@@ -6,15 +6,20 @@ are ranked by |mean_lag|, by angle, or at random. Lines are means over checks wi
 to the best seed. Dotted: training mode at the same checks.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 
 import bnstore
 import figure
 import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 
-def draw(store, options):
+def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     """[units with swaps] -> Figure."""
     figure.require(store, "acc_swap_top")
     store, momentum = figure.one_momentum(store)

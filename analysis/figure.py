@@ -293,8 +293,10 @@ def _reserve(figure: Figure, inches: float) -> None:
 
 
 def legend(figure: Figure, handles: Iterable[Any], columns: int = 4) -> None:
-    """One legend under all panels."""
+    """One legend under all panels, with as many columns as its longest label leaves room for, at most `columns`."""
     handles = list(handles)
+    widest = max(len(entry.get_label()) for entry in handles)
+    columns = max(1, min(columns, int(figure.get_figwidth() / (0.5 + 0.054 * widest))))
     inches = 0.3 + 0.17 * -(-len(handles) // columns)
     figure.set_figheight(figure.get_figheight() + inches - 0.3)
     _reserve(figure, inches)
