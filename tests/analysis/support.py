@@ -13,7 +13,7 @@ SOURCE = Path(os.environ["BNSWEEP_SOURCE"])
 ANALYSIS = SOURCE / "analysis"
 try:
     import h5py
-    import matplotlib
+    import matplotlib  # noqa: F401
     import numpy as np
     import pandas
     import pytest
@@ -121,7 +121,7 @@ def half_done(store, path):
         for unit, state in states.items():
             file["status"][unit] = state
             for dataset in file.values():
-                axis = dataset.dims[0].label or (dataset.dims[1].keys() if dataset.ndim > 1 else [])
+                axis = dataset.dims[1].keys() if dataset.ndim > 1 else []
                 if "check" in axis or "sample" in axis:
                     dataset[unit, {3: 2, 1: 1, 0: 0, 4: 0}[state]:] = np.nan
             if state == 0:
