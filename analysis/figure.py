@@ -77,13 +77,14 @@ def main(draw: Callable[[xr.Dataset, argparse.Namespace], Figure], text: str | N
     name = Path(sys.argv[0]).stem.removeprefix("fig_")
     options = parser(name, text, *arguments).parse_args()
     try:
+        stem = _stem(options.out)
         with bnstore.open(options.store) as store, matplotlib.rc_context(STYLE):
             chosen = bnstore.sel(store, **dict(options.only)) if options.only else store
             if not chosen.sizes["unit"]:
                 raise NoData(f"{options.store}: has no units yet")
             figure = draw(chosen, options)
             footnote(figure, chosen, options.store)
-            paths = save(figure, options.out, options.vector, options.dpi)
+            paths = save(figure, stem, options.vector, options.dpi)
     except bnstore.StoreError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2
@@ -124,12 +125,15 @@ def _dpi(text: str) -> int:
     return int(text)
 
 
+def _stem(path: Path) -> Path:
+    """Take a picture's ending off. Raises StoreError for a folder that is not there."""
+    if not path.parent.is_dir():
+        raise bnstore.StoreError(f"{path.parent}: no such folder to write into")
+    return path.with_suffix("") if path.suffix in (".png", ".pdf", ".svg") else path
+
+
 def save(figure: Figure, stem: Path, vector: str, dpi: int) -> list[Path]:
-    """Write STEM.png and STEM.pdf or .svg, both or none. Raises OSError, and StoreError for a folder that is not there."""
-    if stem.suffix in (".png", ".pdf", ".svg"):
-        stem = stem.with_suffix("")
-    if not stem.parent.is_dir():
-        raise bnstore.StoreError(f"{stem.parent}: no such folder to write into")
+    """Write STEM.png and STEM.pdf or .svg. Raises OSError."""
     drawn = {}
     for kind, metadata in (("png", {"Software": None}), (vector, {"Date": None} if vector == "svg" else {"CreationDate": None})):
         buffer = io.BytesIO()
