@@ -54,8 +54,7 @@ def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
             for place, one in enumerate(series):
                 figure.bar(panel, place + (i - (len(KINDS) - 1) / 2) * width, values[one.units], width, i)
         figure.percent(panel)
-        panel.set_xticks(range(len(series)), [one.name for one in series])
-        panel.grid(False, axis="x")
+        figure.names(panel, series)
         if decay is not None:
             panel.set_title(f"weights averaged with decay {decay:g} (over the last {1 / (1 - decay):.0f} steps)")
     figure.label(axes, "", "evaluation accuracy")

@@ -41,9 +41,8 @@ def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
         for place, one in enumerate(series):
             figure.bar(panel, place + (i - (len(bars) - 1) / 2) * width, values[one.units], width, i)
     figure.percent(panel)
-    panel.set_xticks(range(len(series)), [one.name for one in series])
-    panel.grid(False, axis="x")
-    panel.set_ylabel("evaluation accuracy at checks with swaps")
+    figure.names(panel, series)
+    panel.set_ylabel("evaluation accuracy")
     made.suptitle(f"Evaluation accuracy with one layer's statistics replaced by fresh ones, {momentum}")
     handles = [Patch(facecolor=figure.look(i)[0], hatch=figure.HATCHES[i % len(figure.HATCHES)], edgecolor="white", label=name)
                for i, (name, _) in enumerate(bars)]

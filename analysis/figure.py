@@ -27,7 +27,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 matplotlib.use("Agg")
 
@@ -38,7 +38,7 @@ HATCHES = ("", "//", "..", "xx", "--", "\\\\", "oo", "++")
 FAILING_COLOUR = "#D55E00"
 GREY = "#777777"
 WIDTH = 7.2  # inches: a page's text
-MOST_SERIES, MOST_PANELS = 24, 12
+MOST_SERIES, MOST_PANELS, LONGEST_NAME = 24, 12, 40
 
 STYLE = {
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7.5, "xtick.labelsize": 7.5, "ytick.labelsize": 7.5,
@@ -217,7 +217,8 @@ def series(store: xr.Dataset, values: np.ndarray | None = None) -> list[Series]:
 
 def _series_name(values: Sequence[Any], keys: Sequence[str]) -> str:
     settings = [f"{bnstore.label(key)} {number(value)}" for key, value in zip(keys, values[1:]) if value not in (None, "")]
-    return plain(", ".join([values[0] or "(no arm)", *settings]))
+    name = " ".join(", ".join([values[0] or "(no arm)", *settings]).split())
+    return plain(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME // 2] + "…" + name[-LONGEST_NAME // 2 :])
 
 
 def plain(text: str) -> str:
@@ -332,6 +333,8 @@ def log_scale(axes: Axes, which: str, values: Iterable[float]) -> None:
         return
     (axes.set_xscale if which == "x" else axes.set_yscale)("log")
     axis = axes.xaxis if which == "x" else axes.yaxis
+    if max(positive) < 100 * min(positive):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     plain_numbers(axis)
 
 
@@ -375,6 +378,14 @@ def hollow(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, marker: str) -
     if measured.any():
         axes.plot([x[measured].mean()], [y[measured].mean()], linestyle="", marker=marker, color=colour, markerfacecolor="none",
                   markersize=6, markeredgewidth=0.8)
+
+
+def names(axes: Axes, shown: Sequence[Series]) -> None:
+    """Write the series' names along x, aslant where they would not fit side by side."""
+    texts = [one.name for one in shown]
+    aslant = len(texts) * max(map(len, texts), default=0) > 110
+    axes.set_xticks(range(len(texts)), texts, rotation=25 if aslant else 0, ha="right" if aslant else "center")
+    axes.grid(False, axis="x")
 
 
 def bar(axes: Axes, x: float, y: np.ndarray, width: float, place: int) -> None:
