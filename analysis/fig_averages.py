@@ -17,7 +17,6 @@ import figure
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 KINDS = (("acc_eval", "raw network"), ("acc_reest", "raw network, re-estimated"), ("acc_ema", "EMA, own statistics"),
          ("acc_ema_raw", "EMA, raw network's statistics"), ("acc_ema_reest", "EMA, re-estimated"))
@@ -59,8 +58,7 @@ def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
             panel.set_title(f"weights averaged with decay {decay:g} (over the last {1 / (1 - decay):.0f} steps)")
     figure.label(axes, "", "evaluation accuracy")
     made.suptitle(f"Evaluation accuracy of averaged weights and of re-estimated statistics, {momentum}")
-    handles = [Patch(facecolor=figure.look(i)[0], hatch=figure.HATCHES[i], edgecolor="white", label=name) for i, (_, name) in enumerate(KINDS)]
-    figure.legend(made, handles, columns=3)
+    figure.legend(made, [figure.patch(i, name) for i, (_, name) in enumerate(KINDS)], columns=3)
     return made
 
 

@@ -47,7 +47,8 @@ def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     for panel, (one, place), values in zip(axes, shown, traces):
         panel.set_title(f"{one.name}, seed {store.seed.values[place]}", pad=9)
         panel.grid(False)
-        image = panel.pcolormesh(_edges(steps), np.arange(count + 1) - 0.5, values.T, cmap="RdBu_r", vmin=-limit, vmax=limit, rasterized=True)
+        image = panel.pcolormesh(_edges(steps), np.arange(count + 1) - 0.5, values.T, cmap="RdBu_r", vmin=-limit, vmax=limit,
+                                 rasterized=True)
         if "acc_eval" in store:
             failing = store.check.values[store.acc_eval[place].values < bnstore.FAILING]
             (marks,) = panel.plot(failing, np.full(len(failing), 1.03), linestyle="", marker="v", color="#000000", markersize=3,

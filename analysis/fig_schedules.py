@@ -31,7 +31,7 @@ def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     rates = store.lr_applied.values
     series = figure.series(store, rates)
     if len(series) > figure.MOST_PANELS:
-        raise figure.NoData(f"{len(series)} arms are too many for a picture, {figure.MOST_PANELS} the most: choose some with --only arm=...")
+        raise figure.NoData(f"{len(series)} arms are too many for a picture, {figure.MOST_PANELS} the most: choose some with --only")
     columns = min(COLUMNS, len(series))
     groups = -(-len(series) // columns)
     made = figure.blank(2.7 * groups + 0.9)

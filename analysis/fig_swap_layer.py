@@ -16,7 +16,6 @@ import figure
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 
 def columns(store: xr.Dataset) -> list[tuple[str, np.ndarray]]:
@@ -44,9 +43,7 @@ def draw(store: xr.Dataset, options: argparse.Namespace) -> Figure:
     figure.names(panel, series)
     panel.set_ylabel("evaluation accuracy")
     made.suptitle(f"Evaluation accuracy with one layer's statistics replaced by fresh ones, {momentum}")
-    handles = [Patch(facecolor=figure.look(i)[0], hatch=figure.HATCHES[i % len(figure.HATCHES)], edgecolor="white", label=name)
-               for i, (name, _) in enumerate(bars)]
-    figure.legend(made, handles, columns=6)
+    figure.legend(made, [figure.patch(i, name) for i, (name, _) in enumerate(bars)], columns=6)
     return made
 
 

@@ -27,6 +27,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 matplotlib.use("Agg")
@@ -380,6 +381,11 @@ def hollow(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, marker: str) -
                   markersize=6, markeredgewidth=0.8)
 
 
+def patch(place: int, label: str) -> Patch:
+    """A bar's entry in a legend."""
+    return Patch(facecolor=look(place)[0], hatch=HATCHES[place % len(HATCHES)], edgecolor="white", label=label)
+
+
 def names(axes: Axes, shown: Sequence[Series]) -> None:
     """Write the series' names along x, aslant where they would not fit side by side."""
     texts = [one.name for one in shown]
@@ -393,6 +399,6 @@ def bar(axes: Axes, x: float, y: np.ndarray, width: float, place: int) -> None:
     y = y[~np.isnan(y)]
     if not len(y):
         return
-    axes.bar(x, y.mean(), width * 0.94, color=COLOURS[place % len(COLOURS)], hatch=HATCHES[place % len(HATCHES)], edgecolor="white", linewidth=0)
+    axes.bar(x, y.mean(), width * 0.94, color=look(place)[0], hatch=HATCHES[place % len(HATCHES)], edgecolor="white", linewidth=0)
     offsets = (np.arange(len(y)) - (len(y) - 1) / 2) * min(width / 4, 0.5 * width / len(y))
     axes.plot(x + offsets, y, linestyle="", marker="o", markersize=2.4, color="#000000", markeredgecolor="white", markeredgewidth=0.4)

@@ -47,7 +47,7 @@ def open_dataset(path: str) -> xr.Dataset:
     file = h5py.File(path, "r")
     try:
         variables = {name: _variable(file, name, file[name]) for name in _names(file) if isinstance(file[name], h5py.Dataset)}
-        coordinates = [name for name, variable in variables.items() if name == "unit" or (variable.ndim == 1 and variable.dims != ("unit",))]
+        coordinates = [name for name, variable in variables.items() if variable.ndim == 1 and (name == "unit" or variable.dims != ("unit",))]
         store = xr.Dataset({name: variable for name, variable in variables.items() if name not in coordinates},
                            {name: variables[name] for name in coordinates}, {name: _plain(value) for name, value in file.attrs.items()})
     except BaseException:

@@ -15,9 +15,8 @@ try:
     import h5py
     import matplotlib  # noqa: F401
     import numpy as np
-    import pandas
     import pytest
-    import xarray
+    import xarray  # noqa: F401
 except ImportError as missing:
     print(f"{missing}: skipped")
     sys.exit(77)

@@ -4,7 +4,7 @@
 import runpy
 from pathlib import Path
 
-from support import ANALYSIS, bnsweep, changed, main, np, pytest, put, subprocess, sys
+from support import ANALYSIS, changed, main, np, pytest, put, subprocess, sys
 
 import bnstore
 import figure
