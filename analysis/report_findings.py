@@ -14,14 +14,14 @@ import numpy as np
 from report_data import Array, Histories, Row, text
 
 GAP, LAG, RATIO = 0.05, 0.5, 1.5
-OFTEN = 0.1  # stale at a tenth of its checks or more: an arm is called stale, below: now and then
+OFTEN = 0.1  # of its checks: what happens more rarely makes no arm stale
 TRAINED = 0.9  # below this accuracy in training mode the gap says little
 
 # kind -> what it is called; the worst first.
 KINDS = {
     "stale": "stale",
-    "sometimes": "stale now and then",
     "gap": "gap, but no lag",
+    "sometimes": "a rare gap",
     "lag": "lags without harm",
     "fresh": "keeps up",
     "none": "nothing to go stale",
@@ -46,12 +46,12 @@ class Verdict:
     def kind(self) -> str:
         if not self.checks:
             return "unmeasured"
-        if not self.has_lag:
-            return "none" if not self.gaps else "gap"
-        if self.stale:
-            return "stale" if self.stale >= OFTEN * self.checks else "sometimes"
+        if self.stale and self.stale >= OFTEN * self.checks:
+            return "stale"
         if self.gaps:
-            return "gap"
+            return "gap" if self.gaps >= OFTEN * self.checks else "sometimes"
+        if not self.has_lag:
+            return "none"
         return "lag" if self.largest_lag >= LAG else "fresh"
 
 
@@ -118,6 +118,7 @@ class Judged:
 
     @property
     def age(self) -> float:
+        """Of the running averages, mean, in steps."""
         return (1 - self.momentum) / self.momentum
 
     @property
@@ -145,160 +146,167 @@ def _at_last(measured: Array, *wanted: Array) -> list[float]:
 class Finding:
     kind: str
     headline: str
-    parts: list[tuple[str, list[str]]] = field(default_factory=list)  # a question and the sentences that answer it
+    parts: list[tuple[str, list[Said]]] = field(default_factory=list)  # a question and what answers it
 
 
-def finding(rows: list[Judged], h: Histories, states: dict[str, int], place: dict[str, Array]) -> Finding:
-    """The finding at the top. `place`: channel_layer and channel_index, [channel] each."""
+Said = tuple[str, str]  # a word or two that lead ("" for none), and a sentence
+
+
+def finding(rows: list[Judged], h: Histories, states: dict[str, int], places: dict[str, Array]) -> Finding:
+    """The finding at the top. `places`: channel_layer and channel_index, [channel] each."""
     measured = [row for row in rows if row.kind != "unmeasured"]
-    checks = sum(row.verdict.checks for row in rows)
-    progress = f"{states['done']:,} of {count(sum(states.values()), 'unit')} done"
     if not measured:
         return Finding("unmeasured", "Not enough is measured yet to say anything.",
-                       [("How far it is", [f"No unit has reached its first check ({progress})."])])
-    stale = sorted((row for row in measured if row.kind == "stale"), key=lambda row: (-row.verdict.stale / row.verdict.checks, row.acc_eval))
-    if stale:
-        return Finding("stale", f"The running statistics are stale in {by_arm(stale)}.",
-                       [("Which", which(stale, measured)), ("Why", why(stale[0], measured, h, place)), ("What fixes it", fixes(stale, measured))])
-    worst = max(measured, key=lambda row: np.nan_to_num(_largest_gap(row, h), nan=-1.0))
-    facts = [f"{count(checks, 'check')} of {count(len(measured), 'row')} of the table below: the largest gap between training and evaluation "
-             f"mode is {100 * _largest_gap(worst, h):.1f} points ({worst.name})."]
-    if all(row.kind in ("none", "gap") and not row.verdict.has_lag for row in measured):
-        gaps = [row for row in measured if row.kind == "gap"]
-        facts.append("These networks have no running statistics: evaluation mode computes what training mode computes.")
-        return Finding("gap" if gaps else "none", "A gap without running statistics: look for another cause." if gaps else
-                       "Nothing can go stale here: these networks have no running statistics.", [("Measured", facts)])
-    facts += others(measured)
+                       [("How far it is", [("", f"No unit has reached its first check ({states['done']:,} of {count(sum(states.values()), 'unit')} done).")])])
     kind = next(kind for kind in KINDS if any(row.kind == kind for row in measured))
-    heads = {"sometimes": "Nothing is stale for long, but evaluation mode fails now and then.",
-             "gap": "Evaluation mode falls behind, and no running mean is far off: look for another cause.",
-             "lag": "Nothing is stale: running means lag in places, but evaluation mode does not suffer."}
-    result = Finding(kind, heads.get(kind, "Nothing is stale: evaluation mode keeps up with training mode in every arm."), [("Measured", facts)])
-    if kind == "sometimes":
-        some = [row for row in measured if row.kind == "sometimes"]
-        result.parts += [("Why", why(max(some, key=lambda row: row.verdict.stale / row.verdict.checks), measured, h, place)),
-                         ("What fixes it", fixes(some, measured))]
-    return result
+    worst = max((row for row in measured if row.kind == kind), key=lambda row: (row.verdict.stale / row.verdict.checks, -row.acc_eval))
+    ill = [row for row in measured if row.kind == kind and kind in ("stale", "gap", "sometimes")]
+    parts = [("Which", which(ill, h) + others([row for row in measured if row not in ill]))]
+    if kind in ("stale", "sometimes") and worst.verdict.stale:
+        parts += [("Why", why(worst, measured, h, places)), ("What fixes it", fixes(ill, measured))]
+    elif kind == "gap":
+        parts += [("Why", [("", "Not for a stale running mean: none is half a standard deviation off where the modes differ. " +
+                            ("A running variance is off by half or more there." if worst.verdict.ratio_off else "Look for another cause, such as few or "
+                             "correlated images in a batch, or validation images unlike the training images."))]), ("What fixes it", fixes(ill, measured))]
+    return Finding(kind, _headline(kind, ill), parts)
 
 
-def _largest_gap(row: Judged, h: Histories) -> float:
-    return float((h.acc_train - h.acc_eval)[row.verdict.worst_gap])
+def _headline(kind: str, ill: list[Judged]) -> str:
+    return {"stale": f"The running statistics are stale in {by_arm(ill)}.",
+            "gap": f"Evaluation mode falls behind in {by_arm(ill)}, and no running mean is far off: look for another cause.",
+            "sometimes": "Nothing is stale for long: evaluation mode falls behind at fewer than a tenth of the checks of any arm.",
+            "lag": "Nothing is stale: running means lag in places, but evaluation mode does not suffer.",
+            "fresh": "Nothing is stale: evaluation mode keeps up with training mode in every arm.",
+            "none": "Nothing can go stale here: these networks have no running statistics."}[kind]
 
 
 def by_arm(rows: Iterable[Judged]) -> str:
     """adam (bn_momentum 0.01 and 0.03) and sgd"""
-    arms: dict[str, list[str]] = {}
+    arms: dict[str, list[Row]] = {}
     for row in rows:
-        arms.setdefault(row.row.arm, []).append(row.name.removeprefix(row.row.arm).removeprefix(", "))
-    named = []
-    for arm, keys in arms.items():
-        keys = [key for key in keys if key]
-        first = keys[0].rsplit(" ", 1)[0] + " " if keys else ""
-        if len(keys) > 1 and all(key.startswith(first) and "," not in key for key in keys):
-            keys = [keys[0], *(key.removeprefix(first) for key in keys[1:])]
-        named.append(f"{arm} ({listed(keys)})" if keys else arm)
-    return listed(named)
+        arms.setdefault(row.row.arm, []).append(row.row)
+    return listed([f"{arm} ({listed(_short_keys(there))})" if _short_keys(there) else arm for arm, there in arms.items()])
 
 
-def which(stale: list[Judged], measured: list[Judged]) -> list[str]:
-    said = [f"{row.name}: stale at {row.verdict.stale:,} of {count(row.verdict.checks, 'check')}; evaluation mode averages "
-            f"{percent(row.acc_eval)}, training mode {percent(row.acc_train)} on the same images." for row in stale[:6]]
-    if len(stale) > 6:
-        said.append(f"{len(stale) - 6} more are marked in the table.")
-    return said + others(measured)
+def _short_keys(rows: list[Row]) -> list[str]:
+    """What tells rows of one arm apart; a single setting is named once: bn_momentum 0.01, 0.03."""
+    told = [row.name.removeprefix(row.arm).removeprefix(", ") for row in rows]
+    names = [[key for key, value in row.keys.items() if value is not None] for row in rows]
+    if all(len(name) == 1 and name == names[0] for name in names):
+        told = [told[0], *(text(row.keys[names[0][0]]) for row in rows[1:])]
+    return [one for one in told if one]
 
 
-def others(measured: list[Judged]) -> list[str]:
+def which(ill: list[Judged], h: Histories) -> list[Said]:
+    """A sentence for each arm, the worst first."""
+    arms: dict[str, list[Judged]] = {}
+    for row in sorted(ill, key=lambda row: row.acc_eval):
+        arms.setdefault(row.row.arm, []).append(row)
     said = []
-    for kind, words in (("sometimes", "Stale at fewer than a tenth of their checks: {}."),
-                        ("gap", "Evaluation mode falls behind without a running mean far off, so for another reason: {}."),
-                        ("lag", "A running mean lags, but evaluation mode does not suffer (yet): {}."), ("fresh", "Keeping up: {}."),
-                        ("none", "Without running statistics, so with nothing to go stale: {}.")):
-        there = [row for row in measured if row.kind == kind]
-        if there:
-            said.append(words.format(by_arm(there)))
+    for arm, rows in list(arms.items())[:4]:
+        keys = _short_keys([row.row for row in rows])
+        told = [percent(row.acc_eval) + (f" at {key}" if key else "") for row, key in zip(rows, keys or [""] * len(rows))]
+        shares = [row.verdict.stale / row.verdict.checks for row in rows]
+        stale = "" if not any(shares) else f"; stale at {spread(shares)} of its checks"
+        said.append((arm, f"evaluation mode averages {listed(told, 4) if len(rows) <= 4 else spread([row.acc_eval for row in rows])}, training mode "
+                     f"{spread([row.acc_train for row in rows])} on the same images{stale}."))
+    if len(arms) > 4:
+        said.append((f"{len(arms) - 4} more arms", "are marked in the table."))
     return said
 
 
-def why(row: Judged, measured: list[Judged], h: Histories, place: dict[str, Array]) -> list[str]:
+def others(rows: list[Judged]) -> list[Said]:
+    said = []
+    for kind, lead, words in (("gap", "Behind for another reason", "no running mean is far off in {}."),
+                              ("sometimes", "A rare gap", "at fewer than a tenth of their checks: {}."),
+                              ("lag", "Lagging without harm", "{}."), ("fresh", "Keeping up", "{}."),
+                              ("none", "Without running statistics", "{}; evaluation mode computes what training mode computes."),
+                              ("unmeasured", "Without a check yet", "{}.")):
+        there = [row for row in rows if row.kind == kind]
+        if there:
+            said.append((lead, words.format(by_arm(there))))
+    return said
+
+
+def why(row: Judged, measured: list[Judged], h: Histories, places: dict[str, Array]) -> list[Said]:
     unit, check = row.verdict.worst_lag
     channel = int(h.lag_channel[unit, check])
-    layer = h.layers[int(place["channel_layer"][channel]) - 1]
-    said = [f"The weights are good: {row.name} scores {percent(row.acc_train)} when it normalises with the batch's own statistics. What "
-            "evaluation mode normalises with instead, the running statistics, describes weights that have moved on."
-            if row.acc_train >= TRAINED else
-            f"Even in training mode {row.name} scores only {percent(row.acc_train)}: it is hardly trained, so the gap is to be read with care.",
-            f"Speed times age: the weights of {h.layers[-1]} turn {row.rotation:.3g}\u00b0 in 100 steps, and at bn_momentum {text(row.momentum)} "
-            f"the running averages are {row.age:.2g} steps old on average."]
+    layer = h.layers[int(places["channel_layer"][channel]) - 1]
+    said = [("", f"The weights are good: {row.name} scores {percent(row.acc_train)} when it normalises with the batch's own statistics. Evaluation "
+             "mode uses the running statistics instead, and those describe weights that have moved on since." if row.acc_train >= TRAINED else
+             f"Even in training mode {row.name} scores only {percent(row.acc_train)}: it is hardly trained, so read its gap with care.")]
+    cause = f"the weights of {h.layers[-1]} turn {row.rotation:.3g}\u00b0 in 100 steps, and at bn_momentum {text(row.momentum)} the running " \
+            f"statistics are {row.age:.2g} steps old on average."
     if row.drift == row.drift:
-        said[-1] += (f" A typical channel's mean moves {row.drift:.2g} standard deviations a step, so its running mean trails by about "
-                     f"{row.drift * row.age:.2g}, the fastest channels by several times that.")
-    said.append(f"Measured: the running mean of channel {int(place['channel_index'][channel])} of {layer} was {abs(h.lag[unit, check]):.2f} "
-                f"standard deviations from the mean its weights produced (unit {unit}, step {h.steps[check]:,}).")
-    slow = [other for other in measured if other.kind in ("fresh", "lag", "sometimes") and other.rotation * other.age < row.rotation * row.age]
-    if slow:
-        least = min(slow, key=lambda other: (list(KINDS).index(other.kind) * -1, other.rotation * other.age))
-        said.append(f"For comparison, {least.name} ({KINDS[least.kind]}): {least.rotation:.3g}\u00b0 in 100 steps, averages "
-                    f"{least.age:.2g} steps old.")
+        cause += f" A typical channel's mean moves {row.drift:.2g} \u03c3 a step, so it would trail by about {row.drift * row.age:.2g} \u03c3; fast channels by more."
+    said.append(("Speed times age", cause))
+    said.append(("Measured", f"the running mean of {layer}, channel {int(places['channel_index'][channel])}, was {abs(h.lag[unit, check]):.2f} \u03c3 (standard "
+                 f"deviations of that channel) from what its weights then produced (unit {unit}, step {h.steps[check]:,})."))
+    other = _counterpart(row, measured)
+    if other:
+        said.append(("In comparison", f"{other.name} ({KINDS[other.kind]}) turns {other.rotation:.3g}\u00b0 in 100 steps, its statistics are {other.age:.2g} steps old."))
     return said
 
 
-def fixes(stale: list[Judged], measured: list[Judged]) -> list[str]:
-    return [*_by_reestimating(stale), *_by_momentum(stale, measured), *_by_turning_slower(stale, measured)]
+def _counterpart(row: Judged, measured: list[Judged]) -> Judged | None:
+    """A row that keeps up better with slower weights or younger statistics, if possible with the same momentum."""
+    better = [other for other in measured if list(KINDS).index(other.kind) > list(KINDS).index(row.kind) and other.rotation * other.age < row.rotation * row.age]
+    return max(better, key=lambda other: (other.momentum == row.momentum, other.acc_eval), default=None)
 
 
-def spread(values: Sequence[float]) -> str:
-    low, high = percent(min(values)), percent(max(values))
-    return low if low == high else f"{low} to {high}"
+def fixes(ill: list[Judged], measured: list[Judged]) -> list[Said]:
+    return [*_by_reestimating(ill), *_by_momentum(ill, measured), *_by_turning_slower(ill, measured)]
 
 
-def _by_reestimating(stale: list[Judged]) -> list[str]:
-    known = [row for row in stale if row.reest_after == row.reest_after]
+def spread(shares: Sequence[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    return low if low == high else f"{low.removesuffix('%')}\u2013{high}"
+
+
+def _by_reestimating(ill: list[Judged]) -> list[Said]:
+    """Re-estimation, where it was measured; else that it was not."""
+    known = [row for row in ill if row.reest_after == row.reest_after]
+    missing = [row for row in ill if row.reest_after != row.reest_after]
     said = []
     if known:
-        said.append("Re-estimate the statistics before evaluating, with the weights as they are: measured in "
-                    f"{'all' if len(known) == len(stale) else 'some'} of them, it takes evaluation mode from "
-                    f"{spread([row.reest_before for row in known])} to {spread([row.reest_after for row in known])} at the last check where it was tried.")
         short = [row for row in known if not row.restored]
+        told = f"measured at the last check, it takes evaluation mode from {spread([row.reest_before for row in known])} to " \
+               f"{spread([row.reest_after for row in known])} without touching the weights."
         if short:
-            said.append(f"It does not restore what training mode has ({spread([row.reest_train for row in short])}) in {by_arm(short)}: "
-                        "something else is wrong there too.")
-    missing = [row for row in stale if row.reest_after != row.reest_after]
+            told += f" In {by_arm(short)} that is short of training mode's {spread([row.reest_train for row in short])}: something else is wrong there too."
+        said.append(("Re-estimate the statistics before evaluating", told))
     if missing:
-        said.append(f"What re-estimating would give is not measured{' in ' + by_arm(missing) if known else ''}: it is the first thing to try "
-                    "(reest in [measure]; by default it is measured at the last check).")
+        said.append(("Re-estimating", f"was not measured{' in ' + by_arm(missing) if known else ''}; it is the first thing to try (setting reest, by default at "
+                     "the last check)."))
     return said
 
 
-def _by_momentum(stale: list[Judged], measured: list[Judged]) -> list[str]:
+def _by_momentum(ill: list[Judged], measured: list[Judged]) -> list[Said]:
     """The same arm with a shorter window."""
-    said, arms = [], set()
-    for row in stale:
-        same = [other for other in measured if _rest(other.row) == _rest(row.row) and other.momentum > row.momentum
-                and other.acc_eval > row.acc_eval + GAP]
-        if same and row.row.arm not in arms:
+    gains: dict[str, str] = {}
+    for row in sorted(ill, key=lambda row: row.acc_eval):
+        same = [other for other in measured if _rest(other.row) == _rest(row.row) and other.momentum > row.momentum and other.acc_eval > row.acc_eval + GAP]
+        if same and row.row.arm not in gains:
             best = max(same, key=lambda other: other.acc_eval)
-            arms.add(row.row.arm)
-            said.append(f"Shorten the window: bn_momentum {text(best.momentum)} instead of {text(row.momentum)} takes {row.row.arm} from "
-                        f"{percent(row.acc_eval)} to {percent(best.acc_eval)} on average" +
-                        (", though not out of it." if best.kind == "stale" else "."))
-    return said[:3]
+            gains[row.row.arm] = f"{row.row.arm} from {percent(row.acc_eval)} at bn_momentum {text(row.momentum)} to {percent(best.acc_eval)} at " \
+                                 f"{text(best.momentum)}{' (still stale)' if best.kind == 'stale' else ''}"
+    return [("Shorten the window", f"a larger bn_momentum takes {listed(list(gains.values()), 3)}.")] if gains else []
 
 
 def _rest(row: Row) -> tuple[object, ...]:
     return (row.arm, *((key, value) for key, value in row.keys.items() if key != "bn_momentum"))
 
 
-def _by_turning_slower(stale: list[Judged], measured: list[Judged]) -> list[str]:
-    """Other arms with the same window that keep up."""
-    momenta = {row.momentum for row in stale}
-    good = [row for row in measured if row.momentum in momenta and row.kind in ("fresh", "lag", "sometimes")]
+def _by_turning_slower(ill: list[Judged], measured: list[Judged]) -> list[Said]:
+    """Other arms with the same window that keep up, and those without a window."""
+    momenta = {row.momentum for row in ill}
+    slowest = min((row.rotation for row in ill), default=np.nan)
+    good = [row for row in measured if row.momentum in momenta and row.kind in ("fresh", "lag", "sometimes") and row.rotation < slowest]
     none = [row for row in measured if row.kind == "none"]
     said = []
     if good:
         best = max(good, key=lambda row: row.acc_eval)
-        said.append(f"Turn slower: with the same window, {best.name} averages {percent(best.acc_eval)} in evaluation mode at "
-                    f"{best.rotation:.3g}\u00b0 in 100 steps.")
+        said.append(("Turn slower", f"with the same window, {best.name} averages {percent(best.acc_eval)} in evaluation mode at {best.rotation:.3g}\u00b0 in 100 steps."))
     if none:
-        said.append(f"Do without running statistics: {by_arm(none)} has none and averages {spread([row.acc_eval for row in none])}.")
+        said.append(("Do without running statistics", f"{by_arm(none)} averages {spread([row.acc_eval for row in none])}."))
     return said

@@ -129,10 +129,15 @@ def _day(moment: float) -> str:
 
 
 def _finding_html(found: findings.Finding) -> str:
-    parts = "".join(f"<dt>{escape(question)}</dt><dd>{''.join(f'<p>{escape(said)}</p>' for said in answers)}</dd>"
+    parts = "".join(f"<dt>{escape(question)}</dt><dd>{''.join(map(_said, answers))}</dd>"
                     for question, answers in found.parts if answers)
     return f'<section id="finding" class="finding {found.kind}" aria-labelledby="headline"><p class="kicker">Finding</p>' \
            f'<h2 id="headline">{escape(found.headline)}</h2><dl>{parts}</dl></section>'
+
+
+def _said(said: findings.Said) -> str:
+    lead, sentence = map(escape, said)
+    return f"<p><strong>{lead}:</strong> {sentence}</p>" if lead else f"<p>{sentence}</p>"
 
 
 def _warnings_html(rows: list[tuple[str, str]], sweep: list[str]) -> str:
@@ -153,7 +158,7 @@ def _mark(kind: str) -> str:
 def _table_html(rows: list[Judged]) -> str:
     keys = list(rows[0].row.keys) if rows else []
     head = [("Arm", "arm of the sweep file; click to show or hide it in the plots", "text"), *((key, "setting", "text") for key in keys),
-            ("Verdict", "stale: a gap of 5 points or more and a running mean 0.5 \u03c3 or more off at a tenth of the checks or more", "number"),
+            ("Verdict", "stale: at a tenth of the checks or more, a gap of 5 points or more and a running mean 0.5 \u03c3 or more off", "number"),
             ("Stale checks", "checks with a gap of 5 points or more and a running mean 0.5 \u03c3 or more off", "number"),
             ("Largest lag", "farthest running mean, in standard deviations of its channel", "number"),
             *((*words, "number") for words in COLUMNS.values()), ("Units", "done, of all", "number")]

@@ -20,14 +20,14 @@ def of_rows(rows: list[Judged], h: Histories) -> list[tuple[str, str]]:
 def _row_text(row: Judged, h: Histories) -> str:
     verdict = row.verdict
     shares = f"of {count(verdict.checks, 'check')}"
-    if row.kind in ("stale", "sometimes"):
+    if verdict.stale:
         gap = (h.acc_train - h.acc_eval)[row.row.units]
         first = h.steps[((gap >= GAP) & (abs(h.lag[row.row.units]) >= LAG)).any(0).argmax()]
         would = f"re-estimation gives {percent(row.reest_after)} where evaluation mode has {percent(row.reest_before)}" \
             if row.reest_after == row.reest_after else "what re-estimation would give is not measured"
         return f"lag of {LAG} \u03c3 or more and a train/eval gap at {verdict.stale:,} {shares}, first at step {first:,}: " \
-               f"the statistics are stale; {would}."
-    if row.kind == "gap":
+               f"the statistics are stale{' there' if row.kind == 'sometimes' else ''}; {would}."
+    if verdict.gaps:
         cause = "no running statistics are there" if not verdict.has_lag else \
             "no running mean is far off, but a running variance is" if verdict.ratio_off else "no running mean or variance is far off"
         return f"a train/eval gap at {verdict.gaps:,} {shares}, and {cause}" + ("." if verdict.ratio_off else ": look for another cause.")

@@ -32,7 +32,7 @@ function draw(canvas, spec) {
       layout: { padding: { top: 8, right: 10 } },
       scales: { x: axis("x", spec.x), y: axis("y", spec.y) },
       plugins: {
-        legend: { display: Boolean(spec.legend), labels: { usePointStyle: true, pointStyleWidth: 26, boxHeight: 6 } },
+        legend: { display: false },
         tooltip: { enabled: false, filter: (item) => !item.dataset.quiet, external: ({ chart: one, tooltip }) => onHover(one, tooltip) },
       },
       onClick: (event, active) => {

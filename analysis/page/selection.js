@@ -46,19 +46,23 @@ function fade(colour, share) {
   return colour + Math.round(255 * share).toString(16).padStart(2, "0");
 }
 
-function drawSwatch(canvas, row) {
-  const look = looks[row];
+function swatch(look) {
+  const canvas = element("canvas", { class: "swatch", width: 68, height: 28, "aria-hidden": "true" });
+  drawSwatch(canvas, look);
+  return canvas;
+}
+
+function drawSwatch(canvas, { colour, dash, marker }) {
   const context = canvas.getContext("2d");
-  if (!look || !context) return;
   context.scale(2, 2);
-  Object.assign(context, { strokeStyle: look.colour, fillStyle: look.colour, lineWidth: 2 });
-  context.setLineDash(look.dash);
+  Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: 2 });
+  context.setLineDash(dash);
   context.beginPath();
   context.moveTo(0, 7);
   context.lineTo(34, 7);
   context.stroke();
   context.setLineDash([]);
-  Chart.helpers.drawPoint(context, { pointStyle: look.marker, radius: 4.5, rotation: 0, borderWidth: 2 }, 17, 7);
+  if (marker) Chart.helpers.drawPoint(context, { pointStyle: marker, radius: 4.5, rotation: 0, borderWidth: 2 }, 17, 7);
 }
 
 // The units of the rows that are picked, in the store's order.

@@ -29,7 +29,7 @@ function startTable() {
   [...table.tHead.rows[0].cells].forEach((cell, place) => cell.firstChild.addEventListener("click", () => sortRows(place)));
   for (const button of table.querySelectorAll(".pick")) {
     const row = Number(button.dataset.row);
-    drawSwatch(button.querySelector("canvas"), row);
+    drawSwatch(button.querySelector("canvas"), looks[row]);
     button.addEventListener("click", () => toggle(row));
   }
   const all = DATA.rows.map((_, row) => row);
@@ -52,10 +52,8 @@ function showLegend() {
   const focused = legend.contains(document.activeElement) ? document.activeElement.dataset.row : null;
   const rows = DATA.rows.map((_, row) => row).filter((row) => DATA.rows.length <= MOST_IN_LEGEND || picked.has(row));
   legend.replaceChildren(...rows.map((row) => {
-    const swatch = element("canvas", { class: "swatch", width: 68, height: 28, "aria-hidden": "true" });
-    drawSwatch(swatch, row);
     const button = element("button", { type: "button", class: picked.has(row) ? "pick" : "pick off", "data-row": row, "aria-pressed": picked.has(row) },
-      swatch, element("span", {}, DATA.rows[row].name));
+      swatch(looks[row]), element("span", {}, DATA.rows[row].name));
     button.addEventListener("click", () => toggle(row));
     return button;
   }));

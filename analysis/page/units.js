@@ -67,19 +67,20 @@ function fillUnit(section, unit) {
 
 function pairs(unit, own) {
   const there = DATA.columns.filter((one) => one.own === own && one.values[one.index[unit]] !== "" && one.name !== "reason");
-  return element("dl", { class: "pairs" }, ...there.map((one) => element("div", { title: one.about }, element("dt", {}, one.name), element("dd", {}, element("code", {}, one.values[one.index[unit]])))));
+  return element("dl", { class: own ? "pairs run" : "pairs" }, ...there.map((one) => element("div", { title: one.about }, element("dt", {}, one.name), element("dd", {}, element("code", {}, one.values[one.index[unit]])))));
 }
 
 function addChart(place, title, spec) {
   const canvas = element("canvas", { role: "img", tabIndex: 0 });
-  place.append(element("figure", {}, element("h3", {}, title), element("div", { class: "plot" }, canvas)));
+  const curves = spec.datasets.length > 1 ? spec.datasets.map((set) => element("span", {}, swatch(set.look), set.label)) : [];
+  place.append(element("figure", {}, element("h3", {}, title), element("div", { class: "curves" }, ...curves), element("div", { class: "plot" }, canvas)));
   draw(canvas, spec);
 }
 
 function unitCharts(unit) {
   const layerLags = floats("histories", "layer_lag");
   const layers = DATA.layers.map((layer, l) => [layer, DATA.steps.map((_, i) => layerLags[(unit * CHECKS + i) * DATA.layers.length + l])]);
-  const limit = ["limit 0.5 σ".replace("0.5", DATA.limits.lag), DATA.steps.map(() => DATA.limits.lag)];
+  const limit = [`limit ${DATA.limits.lag} σ`, DATA.steps.map(() => DATA.limits.lag)];
   const hasLag = layers.some(([, values]) => values.some(Number.isFinite));
   const one = (title, unitText, curves, extra) => [title, unitSpec(unit, title, unitText, curves, extra)];
   const accuracies = [["training mode", history("acc_train", unit)], ["evaluation mode", history("acc_eval", unit)], ["re-estimated", history("reest", unit)]];
@@ -95,13 +96,13 @@ function unitSpec(unit, title, unitText, curves, extra) {
   const kept = curves.filter(([, values]) => values.some(Number.isFinite));
   const datasets = kept.map(([label, values], i) => {
     const limit = label.startsWith("limit");
-    const colour = limit ? "#59636e" : COLOURS[i % COLOURS.length];
+    const look = limit ? { colour: "#59636e", dash: [3, 3] } : { colour: COLOURS[i % COLOURS.length], dash: DASHES[i % DASHES.length], marker: MARKERS[i % MARKERS.length] };
     const alone = (place) => !Number.isFinite(values[place - 1]) && !Number.isFinite(values[place + 1]);
-    return { label, data: values.map((y, place) => ({ x: DATA.steps[place], y })), borderColor: colour, backgroundColor: colour, borderWidth: limit ? 1 : 1.7,
-      borderDash: limit ? [3, 3] : DASHES[i % DASHES.length], pointStyle: limit ? "line" : MARKERS[i % MARKERS.length], quiet: limit,
-      pointRadius: limit ? 0 : markers(values.length, 2 * i, alone), pointHoverRadius: 6 };
+    return { label, look, data: values.map((y, place) => ({ x: DATA.steps[place], y })), borderColor: look.colour, backgroundColor: look.colour,
+      borderWidth: limit ? 1 : 1.7, borderDash: look.dash, pointStyle: look.marker, quiet: limit, pointRadius: limit ? 0 : markers(values.length, 2 * i, alone),
+      pointHoverRadius: limit ? 0 : 6 };
   });
-  return { datasets, legend: kept.length > 1, x: { label: "training step" }, y: { label: unitText, ...extra }, about: `${title} of ${unitName(unit)}.`,
+  return { datasets, x: { label: "training step" }, y: { label: unitText, ...extra }, about: `${title} of ${unitName(unit)}.`,
     describe: (set, i) => ({ title: `${unitName(unit)}: ${datasets[set].label}`, lines: [`step ${DATA.steps[i].toLocaleString("en")}: ${shown(datasets[set].data[i].y, unitText)}`] }) };
 }
 
