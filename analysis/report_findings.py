@@ -20,7 +20,7 @@ TRAINED = 0.9  # below this accuracy in training mode the gap says little
 # kind -> what it is called; the worst first.
 KINDS = {
     "stale": "stale",
-    "gap": "gap, but no lag",
+    "gap": "gap, little lag",
     "sometimes": "a rare gap",
     "lag": "lags without harm",
     "fresh": "keeps up",
@@ -41,6 +41,12 @@ class Verdict:
     worst_gap: tuple[int, int]  # unit and check; of the largest gap, |lag|
     worst_lag: tuple[int, int]
     largest_lag: float
+    lag_at_gaps: float  # median over the checks with a gap
+
+    @property
+    def little_lag(self) -> bool:
+        """Too little to be the cause of the gaps."""
+        return not self.lag_at_gaps >= LAG / 2
 
     @property
     def kind(self) -> str:
@@ -69,12 +75,17 @@ def judge(h: Histories, units: Array) -> Verdict:
     largest = lag[~np.isnan(lag)]
     return Verdict(int((~np.isnan(h.acc_eval[units])).sum()), int(wide.sum()), int((wide & far).sum()), len(largest) > 0,
                    bool((wide & off).any()), worst(gap) if gap.size else (0, 0), worst(lag) if lag.size else (0, 0),
-                   float(largest.max()) if len(largest) else np.nan)
+                   float(largest.max()) if len(largest) else np.nan, median(lag[wide]))
 
 
 def mean(values: Array) -> float:
     measured = values[~np.isnan(values)]
     return float(measured.mean()) if measured.size else np.nan
+
+
+def median(values: Array) -> float:
+    measured = values[~np.isnan(values)]
+    return float(np.median(measured)) if measured.size else np.nan
 
 
 def percent(share: float) -> str:
@@ -165,25 +176,35 @@ def finding(rows: list[Judged], h: Histories, states: dict[str, int], places: di
     if kind in ("stale", "sometimes") and worst.verdict.stale:
         parts += [("Why", why(worst, measured, h, places)), ("What fixes it", fixes(ill, measured))]
     elif kind == "gap":
-        parts += [("Why", [("", "Not for a stale running mean: none is half a standard deviation off where the modes differ. " +
-                            ("A running variance is off by half or more there." if worst.verdict.ratio_off else "Look for another cause, such as few or "
-                             "correlated images in a batch, or validation images unlike the training images."))]), ("What fixes it", fixes(ill, measured))]
+        parts += [("Why", [("", gap_cause(worst.verdict))]), ("What fixes it", fixes(ill, measured))]
     return Finding(kind, _headline(kind, ill), parts)
 
 
 def _headline(kind: str, ill: list[Judged]) -> str:
+    if kind == "stale" and all(row.trained < TRAINED for row in ill):
+        return f"Gaps with lags show in {by_arm(ill)}, but training mode itself is below {percent(TRAINED)} there: too early to call it stale."
     return {"stale": f"The running statistics are stale in {by_arm(ill)}.",
-            "gap": f"Evaluation mode falls behind in {by_arm(ill)}, and no running mean is far off: look for another cause.",
+            "gap": f"Evaluation mode falls behind in {by_arm(ill)}, with lags below {LAG} \u03c3.",
             "sometimes": "Nothing is stale for long: evaluation mode falls behind at fewer than a tenth of the checks of any arm.",
             "lag": "Nothing is stale: running means lag in places, but evaluation mode does not suffer.",
             "fresh": "Nothing is stale: evaluation mode keeps up with training mode in every arm.",
             "none": "Nothing can go stale here: these networks have no running statistics."}[kind]
 
 
+def gap_cause(verdict: Verdict) -> str:
+    """What may cause gaps that come without a lag of LAG."""
+    if not verdict.has_lag:
+        return "These networks have no running statistics, so nothing stale explains the gap: look for another cause."
+    said = f"The largest lag of a running mean is {verdict.lag_at_gaps:.2f} \u03c3 at such checks (median)"
+    if not verdict.little_lag:
+        return said + ", near the limit: most likely the same as staleness, only milder."
+    return said + (", but a running variance is off by half or more." if verdict.ratio_off else ": look for another cause.")
+
+
 def by_arm(rows: Iterable[Judged]) -> str:
     """adam (bn_momentum 0.01 and 0.03) and sgd"""
     arms: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row.row.units[0]):  # as the sweep file has them
         arms.setdefault(row.row.arm, []).append(row.row)
     return listed([f"{arm} ({listed(_short_keys(there))})" if _short_keys(there) else arm for arm, there in arms.items()])
 
@@ -217,7 +238,7 @@ def which(ill: list[Judged], h: Histories) -> list[Said]:
 
 def others(rows: list[Judged]) -> list[Said]:
     said = []
-    for kind, lead, words in (("gap", "Behind for another reason", "no running mean is far off in {}."),
+    for kind, lead, words in (("gap", "Behind with little lag", "{}."),
                               ("sometimes", "A rare gap", "at fewer than a tenth of their checks: {}."),
                               ("lag", "Lagging without harm", "{}."), ("fresh", "Keeping up", "{}."),
                               ("none", "Without running statistics", "{}; evaluation mode computes what training mode computes."),
@@ -298,15 +319,15 @@ def _rest(row: Row) -> tuple[object, ...]:
 
 
 def _by_turning_slower(ill: list[Judged], measured: list[Judged]) -> list[Said]:
-    """Other arms with the same window that keep up, and those without a window."""
-    momenta = {row.momentum for row in ill}
-    slowest = min((row.rotation for row in ill), default=np.nan)
-    good = [row for row in measured if row.momentum in momenta and row.kind in ("fresh", "lag", "sometimes") and row.rotation < slowest]
+    """Another arm with the same window that turns slower and does better; and arms without running statistics."""
+    pairs = [(other, row) for row in ill for other in measured if other.momentum == row.momentum and other.rotation < row.rotation
+             and other.kind != "stale" and other.acc_eval > row.acc_eval + GAP]
     none = [row for row in measured if row.kind == "none"]
     said = []
-    if good:
-        best = max(good, key=lambda row: row.acc_eval)
-        said.append(("Turn slower", f"with the same window, {best.name} averages {percent(best.acc_eval)} in evaluation mode at {best.rotation:.3g}\u00b0 in 100 steps."))
+    if pairs:
+        other, row = max(pairs, key=lambda pair: pair[0].acc_eval - pair[1].acc_eval)
+        said.append(("Turn slower", f"with the same window, {other.name} averages {percent(other.acc_eval)} at {other.rotation:.3g}\u00b0 in 100 steps; "
+                     f"{row.name} has {percent(row.acc_eval)} at {row.rotation:.3g}\u00b0."))
     if none:
         said.append(("Do without running statistics", f"{by_arm(none)} averages {spread([row.acc_eval for row in none])}."))
     return said

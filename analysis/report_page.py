@@ -162,7 +162,7 @@ def _table_html(rows: list[Judged]) -> str:
             ("Stale checks", "checks with a gap of 5 points or more and a running mean 0.5 \u03c3 or more off", "number"),
             ("Largest lag", "farthest running mean, in standard deviations of its channel", "number"),
             *((*words, "number") for words in COLUMNS.values()), ("Units", "done, of all", "number")]
-    cells = "".join(f'<th scope="col" data-sort="{kind}" title="{escape(told)}"><button type="button">{escape(label)}</button></th>'
+    cells = "".join(f'<th scope="col" data-sort="{kind}" title="{escape(told)}"><button type="button">{escape(label).replace("_", "_<wbr>")}</button></th>'
                     for label, told, kind in head)
     body = "".join(_row_html(i, row, keys) for i, row in enumerate(rows))
     return f'<table id="rows"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'

@@ -28,9 +28,8 @@ def _row_text(row: Judged, h: Histories) -> str:
         return f"lag of {LAG} \u03c3 or more and a train/eval gap at {verdict.stale:,} {shares}, first at step {first:,}: " \
                f"the statistics are stale{' there' if row.kind == 'sometimes' else ''}; {would}."
     if verdict.gaps:
-        cause = "no running statistics are there" if not verdict.has_lag else \
-            "no running mean is far off, but a running variance is" if verdict.ratio_off else "no running mean or variance is far off"
-        return f"a train/eval gap at {verdict.gaps:,} {shares}, and {cause}" + ("." if verdict.ratio_off else ": look for another cause.")
+        cause = findings.gap_cause(verdict)
+        return f"a train/eval gap at {verdict.gaps:,} {shares}. {cause}"
     return f"a running mean is up to {verdict.largest_lag:.2f} \u03c3 off; evaluation mode does not suffer (yet)."
 
 
