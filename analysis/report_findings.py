@@ -15,6 +15,7 @@ from report_data import Array, Histories, Row, text
 
 GAP, LAG, RATIO = 0.05, 0.5, 1.5
 OFTEN = 0.1  # of its checks: what happens more rarely makes no arm stale
+MOST_NAMED = 8  # rows; more are counted
 TRAINED = 0.9  # below this accuracy in training mode the gap says little
 
 # kind -> what it is called; the worst first.
@@ -183,6 +184,10 @@ def finding(rows: list[Judged], h: Histories, states: dict[str, int], places: di
 def _headline(kind: str, ill: list[Judged]) -> str:
     if kind == "stale" and all(row.trained < TRAINED for row in ill):
         return f"Gaps with lags show in {by_arm(ill)}, but training mode itself is below {percent(TRAINED)} there: too early to call it stale."
+    worst = min(ill, key=lambda row: row.acc_eval, default=None)
+    if kind == "stale" and worst and len(by_arm_rows(ill)) > 3:
+        return f"The running statistics are stale in {len(by_arm_rows(ill))} arms, worst in {worst.name}: evaluation mode averages " \
+               f"{percent(worst.acc_eval)} there, training mode {percent(worst.acc_train)}."
     return {"stale": f"The running statistics are stale in {by_arm(ill)}.",
             "gap": f"Evaluation mode falls behind in {by_arm(ill)}, with lags below {LAG} \u03c3.",
             "sometimes": "Nothing is stale for long: evaluation mode falls behind at fewer than a tenth of the checks of any arm.",
@@ -203,10 +208,15 @@ def gap_cause(verdict: Verdict) -> str:
 
 def by_arm(rows: Iterable[Judged]) -> str:
     """adam (bn_momentum 0.01 and 0.03) and sgd"""
+    return listed([f"{arm} ({listed(_short_keys(there))})" if _short_keys(there) else arm for arm, there in by_arm_rows(rows).items()])
+
+
+def by_arm_rows(rows: Iterable[Judged]) -> dict[str, list[Row]]:
+    """The rows of each arm, as the sweep file has them."""
     arms: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.row.units[0]):  # as the sweep file has them
+    for row in sorted(rows, key=lambda row: row.row.units[0]):
         arms.setdefault(row.row.arm, []).append(row.row)
-    return listed([f"{arm} ({listed(_short_keys(there))})" if _short_keys(there) else arm for arm, there in arms.items()])
+    return arms
 
 
 def _short_keys(rows: list[Row]) -> list[str]:
@@ -232,7 +242,7 @@ def which(ill: list[Judged], h: Histories) -> list[Said]:
         said.append((arm, f"evaluation mode averages {listed(told, 4) if len(rows) <= 4 else spread([row.acc_eval for row in rows])}, training mode "
                      f"{spread([row.acc_train for row in rows])} on the same images{stale}."))
     if len(arms) > 4:
-        said.append((f"{len(arms) - 4} more arms", "are marked in the table."))
+        said.append(("Also", f"{listed(list(arms)[4:])}; see the table."))
     return said
 
 
@@ -245,7 +255,8 @@ def others(rows: list[Judged]) -> list[Said]:
                               ("unmeasured", "Without a check yet", "{}.")):
         there = [row for row in rows if row.kind == kind]
         if there:
-            said.append((lead, words.format(by_arm(there))))
+            many = len(there) > MOST_NAMED
+            said.append((lead, words.format(f"{len(there)} of the table's rows, in {listed(list(by_arm_rows(there)))}" if many else by_arm(there))))
     return said
 
 
@@ -291,7 +302,7 @@ def _by_reestimating(ill: list[Judged]) -> list[Said]:
     said = []
     if known:
         short = [row for row in known if not row.restored]
-        told = f"measured at the last check, it takes evaluation mode from {spread([row.reest_before for row in known])} to " \
+        told = f"measured at the last check where it was tried, it takes evaluation mode from {spread([row.reest_before for row in known])} to " \
                f"{spread([row.reest_after for row in known])} without touching the weights."
         if short:
             told += f" In {by_arm(short)} that is short of training mode's {spread([row.reest_train for row in short])}: something else is wrong there too."

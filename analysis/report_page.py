@@ -236,7 +236,7 @@ def _data(store: xr.Dataset, h: Histories, rows: list[Judged], measures: Any, mo
         "histories": {name: _floats(values) for name, values in h.arrays().items()},
         "measures": {name: _floats(values) for name, values in numbers.items()},
         "quantities": QUANTITIES, "measureLabels": MEASURES, "kinds": KINDS,
-        "rows": [{"arm": row.row.arm, "name": row.name, "kind": row.kind} for row in rows],
+        "rows": [{"arm": row.row.arm, "name": row.name, "kind": row.kind, "stale": row.verdict.stale / max(1, row.verdict.checks)} for row in rows],
         "unitRow": of_unit.tolist(), "unitKind": [verdict.kind for verdict in verdicts],
         "unitVerdict": [warnings.of_unit(verdict, h, unit, places) for unit, verdict in enumerate(verdicts)],
         "unitNumbers": store.unit.values.tolist(),

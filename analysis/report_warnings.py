@@ -12,9 +12,10 @@ from report_findings import GAP, LAG, Judged, Verdict, by_arm, count, percent
 
 def of_rows(rows: list[Judged], h: Histories) -> list[tuple[str, str]]:
     """[(kind, text)], the worst kind first."""
-    said = [(row.kind, f"{row.name}: {_row_text(row, h)}") for row in rows if row.kind in ("stale", "sometimes", "gap", "lag")]
     order = list(findings.KINDS)
-    return sorted(said, key=lambda pair: order.index(pair[0]))
+    ill = [row for row in rows if row.kind in ("stale", "gap", "sometimes", "lag")]
+    ill.sort(key=lambda row: (order.index(row.kind), -row.verdict.stale / row.verdict.checks, row.acc_eval))
+    return [(row.kind, f"{row.name}: {_row_text(row, h)}") for row in ill]
 
 
 def _row_text(row: Judged, h: Histories) -> str:

@@ -6,38 +6,61 @@ Chart.defaults.borderColor = "#e6e9ec";
 
 const charts = new Map(); // canvas -> { chart, spec, at }
 
-function axis(which, { label, log, percent, least }) {
-  const ticks = { maxRotation: 0, autoSkipPadding: 14, callback: (value) => tick(value, log) };
-  const title = { display: true, text: label };
-  return { type: log ? "logarithmic" : "linear", ticks, title, ...(percent && !log ? { min: 0, max: 100 } : least === undefined || log ? {} : { min: least }) };
+// The nearest point at most this far from the mouse, in pixels, of the datasets that are not quiet.
+const NEAR = 60;
+Chart.Interaction.modes.nearestLoud = (chart, event) => {
+  let [best, least] = [[], NEAR];
+  chart.getSortedVisibleDatasetMetas().filter(({ index }) => !chart.data.datasets[index].quiet).forEach((meta) => meta.data.forEach((point, index) => {
+    const away = point.skip ? Infinity : Math.hypot(point.x - event.x, point.y - event.y);
+    if (away <= least) [best, least] = [[{ element: point, datasetIndex: meta.index, index }], away];
+  }));
+  return best;
+};
+
+// A log axis ends where the data do, at a number of one digit; Chart.js alone would go on to the next power of ten.
+function ends(values) {
+  const there = values.filter((value) => value > 0 && Number.isFinite(value));
+  if (!there.length) return { min: 1, max: 10 };
+  const round = (value, how) => { const power = 10 ** Math.floor(Math.log10(value)); return Number((how(value / power) * power).toPrecision(1)); };
+  const [min, max] = [round(there.reduce((a, b) => Math.min(a, b)), Math.floor), round(there.reduce((a, b) => Math.max(a, b)), Math.ceil)];
+  return min < max ? { min, max } : { min: min / 2, max: 2 * max };
 }
 
-function tick(value, log) {
-  const lead = log ? Number(value.toExponential(2).split("e")[0]) : 1;
-  return [1, 2, 5].includes(lead) || !log ? shown(value, "") : "";
+// { label, log, percent: from 0 to 100, least: where it starts, wrap: the label in lines where it would be cut }
+function axis({ label, log, percent, least, wrap }, values) {
+  const limits = log ? ends(values) : percent ? { min: 0, max: 100 } : least === undefined ? {} : { min: least };
+  const ticks = { maxRotation: 0, autoSkipPadding: 14, callback: (value) => (!log || said(value, limits) ? shown(value, "") : "") };
+  const title = { display: true, text: wrap && innerWidth < 740 ? label.split(/(?<=,) /) : label };
+  return { type: log ? "logarithmic" : "linear", ticks, title, ...limits };
 }
 
-// spec: { datasets, x, y (see axis), about, describe(dataset, index) -> { title, lines }, open(dataset, index) }
+// Which ticks of a log axis have a number: 1, 2 and 5 of each decade, all on a short axis, 1 on a long one.
+function said(value, { min, max }) {
+  const lead = Number(value.toExponential(2).split("e")[0]);
+  return max / min <= 10 ? Number.isInteger(lead) : max / min <= 1e4 ? [1, 2, 5].includes(lead) : lead === 1;
+}
+
+// spec: { datasets, x, y: as axis takes them, about, describe(dataset, index) -> { title, lines }, open(dataset, index) }
 // A dataset with `quiet` is neither hovered nor reached by keys.
 function draw(canvas, spec) {
   erase(canvas);
   for (const [name, log] of [["x", spec.x.log], ["y", spec.y.log]])
     if (log) spec.datasets.forEach((set) => set.data.forEach((point) => { if (!(point[name] > 0)) point[name] = NaN; }));
+  const all = (name) => spec.datasets.flatMap((set) => set.data.map((point) => point[name]));
   const chart = new Chart(canvas, {
     type: "line",
     data: { datasets: spec.datasets },
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true, clip: 8,
-      interaction: { mode: "nearest", axis: "xy", intersect: false },
+      interaction: { mode: "nearestLoud" },
       layout: { padding: { top: 8, right: 10 } },
-      scales: { x: axis("x", spec.x), y: axis("y", spec.y) },
+      scales: { x: axis(spec.x, all("x")), y: axis(spec.y, all("y")) },
       plugins: {
         legend: { display: false },
-        tooltip: { enabled: false, filter: (item) => !item.dataset.quiet, external: ({ chart: one, tooltip }) => onHover(one, tooltip) },
+        tooltip: { enabled: false, external: ({ chart: one, tooltip }) => onHover(one, tooltip) },
       },
       onClick: (event, active) => {
-        const there = active.find((one) => !spec.datasets[one.datasetIndex].quiet);
-        if (there && spec.open) spec.open(there.datasetIndex, there.index);
+        if (active.length && spec.open) spec.open(active[0].datasetIndex, active[0].index);
       },
     },
   });

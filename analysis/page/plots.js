@@ -110,7 +110,7 @@ function drawPairs() {
   draw(document.getElementById("pairs"), {
     datasets,
     x: { label: titled(x), log: logX, percent: x[1] === "%" },
-    y: { label: titled(y), log: logY, percent: y[1] === "%" },
+    y: { label: titled(y), log: logY, percent: y[1] === "%", wrap: true },
     about: `${y[0]} against ${x[0]}, a point for each unit of ${picked.size} rows.`,
     describe: (set, i) => describeUnit(datasets[set].units[i], `${x[0]}: ${shown(datasets[set].data[i].x, x[1])}`, `${y[0]}: ${shown(datasets[set].data[i].y, y[1])}`),
     open: (set, i) => openUnit(datasets[set].units[i]),

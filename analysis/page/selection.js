@@ -38,7 +38,8 @@ function pickAtFirst() {
   const all = DATA.rows.map((_, row) => row);
   if (all.length <= MOST_AT_FIRST) return all;
   const order = Object.keys(DATA.kinds);
-  const sorted = all.filter((row) => DATA.rows[row].kind !== "unmeasured").sort((a, b) => order.indexOf(DATA.rows[a].kind) - order.indexOf(DATA.rows[b].kind));
+  const ill = (row) => -100 * order.indexOf(DATA.rows[row].kind) + DATA.rows[row].stale;
+  const sorted = all.filter((row) => DATA.rows[row].kind !== "unmeasured").sort((a, b) => ill(b) - ill(a));
   return sorted.length <= 8 ? sorted : [...sorted.slice(0, 4), ...sorted.slice(-4)];
 }
 

@@ -1,6 +1,6 @@
 // The table of rows: sorting by a column, picking rows for the plots; and the legend, which picks too.
 
-const MOST_IN_LEGEND = 40;
+const MOST_IN_LEGEND = 16; // of more, those that are shown
 const table = document.getElementById("rows");
 
 function sortValue(row, place) {

@@ -67,9 +67,13 @@ class Browser(ReportTest):
     def all(self, selector):
         return self.page.find_elements(By.CSS_SELECTOR, selector)
 
+    def show(self, element):
+        """Scroll there and wait until the page knows."""
+        self.page.execute_async_script("arguments[0].scrollIntoView({block: 'center'}); requestAnimationFrame(() => requestAnimationFrame(arguments[1]))", element)
+        return element
+
     def click(self, element):
-        self.script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
+        self.show(element).click()
 
     def plotted(self, canvas="over-steps"):
         """[(unit or units, [[x, y] ...])] of the datasets of a plot."""
@@ -136,8 +140,7 @@ class Browser(ReportTest):
 
     def test_hovering(self):
         self.open()
-        canvas = self.one("#over-steps")
-        self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", canvas)
+        canvas = self.show(self.one("#over-steps"))
         x, y = self.script("""const chart = Chart.getChart('over-steps'), box = chart.canvas.getBoundingClientRect();
             const set = chart.data.datasets.findIndex((one) => one.unit === 5), point = chart.getDatasetMeta(set).data[1];
             return [point.x - box.width / 2, point.y - box.height / 2]""")
@@ -151,7 +154,7 @@ class Browser(ReportTest):
 
     def test_keyboard(self):
         self.open()
-        self.one("#over-steps").send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_UP)
+        self.show(self.one("#over-steps")).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_UP)
         self.assertIn("unit 1: sgd, bn_momentum 0.3", self.one("#tip").text)
         self.assertIn("step 20", self.one("#tip").text)
         self.one("#over-steps").send_keys(Keys.ENTER)
