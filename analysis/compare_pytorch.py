@@ -33,6 +33,7 @@ import figure
 import matplotlib.pyplot as plt
 
 CLASSES, EPOCH = 10, 64  # batches in the data file; then it starts again
+ROUNDING = 1e-7  # the store's numbers are float32
 PROGRAM = Path(__file__).resolve().parent.parent / "build" / "release" / "src" / "bnsweep"
 Trace = dict[str, np.ndarray]
 PER_CHECK = {"loss": "training loss", "acc_train": "accuracy in training mode", "acc_eval": "accuracy in evaluation mode"}
@@ -170,7 +171,8 @@ trace_every = 0
 reest = never
 """)
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    done = subprocess.run([options.program, "run", folder / "compare.ini", "-o", folder / "compare.h5"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    done = subprocess.run([options.program, "run", folder / "compare.ini", "-o", folder / "compare.h5"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, env=environment)
     if done.returncode:
         raise SystemExit(f"{done.stdout}compare_pytorch.py: {options.program} ended with status {done.returncode}")
     with bnstore.open(folder / "compare.h5") as store:
@@ -186,16 +188,17 @@ def difference(one: Trace, other: Trace, name: str) -> np.ndarray:
     apart, size = abs(one[name] - other[name]), abs(other[name])
     if apart.ndim == 2:
         apart, size = apart.max(1), size.max(1)
-    return apart / np.maximum(size, 1e-30)
+    apart = apart / np.maximum(size, 1e-30)
+    return np.where(apart < ROUNDING, 0, apart)
 
 
 def print_table(ours: Trace, single: Trace, double: Trace, steps: np.ndarray) -> None:
-    print("Largest difference relative to the quantity's largest value: bnsweep from PyTorch in float32, beside PyTorch's float32 from its float64.\n")
-    print(f"{'':28} {'at the first check':>24}    {'at the worst check':>24}")
-    print(f"{'':28} {'bnsweep':>11} {'PyTorch':>12}    {'bnsweep':>11} {'PyTorch':>12}")
+    pairs = {"bnsweep, PyTorch float64": (ours, double), "PyTorch float32, float64": (single, double), "bnsweep, PyTorch float32": (ours, single)}
+    print("Largest difference over the quantity's largest value, at the first check (step "
+          f"{steps[0]}) and at the check where it is largest\n\n{'':28}" + "".join(f"{name:>32}" for name in pairs))
     for name, label in {**PER_CHECK, **PER_CHANNEL}.items():
-        a, b = difference(ours, single, name), difference(single, double, name)
-        print(f"{label:28} {a[0]:11.2e} {b[0]:12.2e}    {a.max():11.2e} {b.max():12.2e}   (step {steps[a.argmax()]})")
+        print(f"{label:28}" + "".join(f"{apart[0]:18.1e} {apart.max():7.1e} @{steps[apart.argmax()]:<4}"
+                                      for apart in (difference(*pair, name) for pair in pairs.values())))
 
 
 def draw(ours: Trace, single: Trace, double: Trace, steps: np.ndarray, channels: list[str], options: argparse.Namespace) -> plt.Figure:
@@ -203,8 +206,8 @@ def draw(ours: Trace, single: Trace, double: Trace, steps: np.ndarray, channels:
              "PyTorch, float64": (double, figure.COLOURS[6], ":", 1.1)}
     apart = abs(ours["running_mean"] - single["running_mean"]) / np.sqrt(single["running_var"])
     channel = int(apart.max(0).argmax())
-    panels = [("loss", "training loss (nat)", slice(None)), ("acc_train", "accuracy, training mode", slice(None)), ("acc_eval", "accuracy, evaluation mode", slice(None)),
-              ("running_mean", f"running mean, {channels[channel]}", channel), ("norm", "norm, mean over the last convolution", None)]
+    panels = [("loss", "training loss (nat)", slice(None)), ("acc_train", "accuracy, training mode", slice(None)),
+              ("acc_eval", "accuracy, evaluation mode", slice(None)), ("running_mean", f"running mean, {channels[channel]}", channel), ("norm", "norm, mean over the last convolution", None)]
     last = slice(-int(options.channels.split("-")[-1]), None)
     drawn, axes = plt.subplots(2, 3, figsize=(10, 5.4), constrained_layout=True)
     for ax, (name, label, part) in zip(axes.flat, panels):
@@ -213,12 +216,16 @@ def draw(ours: Trace, single: Trace, double: Trace, steps: np.ndarray, channels:
             ax.plot(steps, values, dash, color=colour, linewidth=width, label=who)
         ax.set(title=label, xlabel="step")
     axes.flat[0].legend(frameon=False)
-    for i, (name, label) in enumerate({**PER_CHECK, **PER_CHANNEL}.items()):
-        values = difference(ours, single, name)
-        axes.flat[5].semilogy(steps, np.where(values > 0, values, np.nan), color=figure.COLOURS[i], marker=figure.MARKERS[i], markersize=2.5, linewidth=0.9, label=label)
-    axes.flat[5].set(title="relative difference, bnsweep from float32", xlabel="step")
-    axes.flat[5].legend(frameon=False, fontsize=6)
-    drawn.suptitle(f"{options.optimizer}, lr {options.lr:g}, bn_momentum {options.bn_momentum:g}, batch {options.batch}, images of {options.image} x {options.image}")
+    last_ax = axes.flat[5]
+    for i, name in enumerate(("loss", "acc_eval", "running_mean", "norm")):
+        for trace, dash in ((ours, "-"), (single, "--")):
+            values = difference(trace, double, name)
+            last_ax.semilogy(steps, np.where(values > 0, values, np.nan), dash, color=figure.COLOURS[i], marker=figure.MARKERS[i],
+                             markersize=2.5, linewidth=0.9, label={**PER_CHECK, **PER_CHANNEL}[name] if trace is ours else None)
+    last_ax.set(title="relative difference from PyTorch's float64\n(solid bnsweep, dashed PyTorch's float32)", xlabel="step")
+    last_ax.legend(frameon=False, fontsize=6)
+    drawn.suptitle(f"{options.optimizer}, lr {options.lr:g}, bn_momentum {options.bn_momentum:g}, batch {options.batch}, images of "
+                   f"{options.image} x {options.image}")
     return drawn
 
 

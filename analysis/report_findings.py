@@ -1,92 +1,16 @@
-"""Says in plain words which arm's running statistics are stale, why, and what mends it: all of it from what the store measured.
-
-The limits are those of `bnsweep show`: a gap between the modes is one from 5 points on, a running mean is far off from half a standard
-deviation on, a running variance from a factor of 1.5 on.
-"""
+"""Says in plain words which arm's running statistics are stale, why, and what mends it: all of it from what the store measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import bnstore
 import numpy as np
 from report_data import Array, Histories, Row, text
+from report_verdicts import GAP, KINDS, LAG, TRAINED, Judged, Verdict
 
-GAP, LAG, RATIO = 0.05, 0.5, 1.5
-OFTEN = 0.1  # of its checks: what happens more rarely makes no arm stale
 MOST_NAMED = 8  # rows; more are counted
-TRAINED = 0.9  # below this accuracy in training mode the gap says little
-
-# kind -> what it is called; the worst first.
-KINDS = {
-    "stale": "stale",
-    "gap": "gap, little lag",
-    "sometimes": "a rare gap",
-    "lag": "lags without harm",
-    "fresh": "keeps up",
-    "none": "nothing to go stale",
-    "unmeasured": "no check yet",
-}
-
-
-@dataclass
-class Verdict:
-    """What the checks of some units come to."""
-
-    checks: int  # made, of all units
-    gaps: int  # with a gap between the modes
-    stale: int  # with a gap and a lag
-    has_lag: bool
-    ratio_off: bool  # at a check with a gap
-    worst_gap: tuple[int, int]  # unit and check; of the largest gap, |lag|
-    worst_lag: tuple[int, int]
-    largest_lag: float
-    lag_at_gaps: float  # median over the checks with a gap
-
-    @property
-    def little_lag(self) -> bool:
-        """Too little to be the cause of the gaps."""
-        return not self.lag_at_gaps >= LAG / 2
-
-    @property
-    def kind(self) -> str:
-        if not self.checks:
-            return "unmeasured"
-        if self.stale and self.stale >= OFTEN * self.checks:
-            return "stale"
-        if self.gaps:
-            return "gap" if self.gaps >= OFTEN * self.checks else "sometimes"
-        if not self.has_lag:
-            return "none"
-        return "lag" if self.largest_lag >= LAG else "fresh"
-
-
-def judge(h: Histories, units: Array) -> Verdict:
-    gap = h.acc_train[units] - h.acc_eval[units]
-    lag = abs(h.lag[units])
-    wide, far = gap >= GAP, lag >= LAG
-    with np.errstate(divide="ignore", invalid="ignore"):
-        off = abs(np.log(h.var_ratio[units])) >= np.log(RATIO)
-
-    def worst(values: Array) -> tuple[int, int]:
-        unit, check = np.unravel_index(np.where(np.isnan(values), -np.inf, values).argmax(), values.shape)
-        return int(units[unit]), int(check)
-
-    largest = lag[~np.isnan(lag)]
-    return Verdict(int((~np.isnan(h.acc_eval[units])).sum()), int(wide.sum()), int((wide & far).sum()), len(largest) > 0,
-                   bool((wide & off).any()), worst(gap) if gap.size else (0, 0), worst(lag) if lag.size else (0, 0),
-                   float(largest.max()) if len(largest) else np.nan, median(lag[wide]))
-
-
-def mean(values: Array) -> float:
-    measured = values[~np.isnan(values)]
-    return float(measured.mean()) if measured.size else np.nan
-
-
-def median(values: Array) -> float:
-    measured = values[~np.isnan(values)]
-    return float(np.median(measured)) if measured.size else np.nan
+MOST_ARMS = 4  # that get a sentence each
 
 
 def percent(share: float) -> str:
@@ -105,56 +29,6 @@ def listed(parts: Sequence[str], most: int = 6) -> str:
 
 
 @dataclass
-class Judged:
-    """A row with what its checks come to; means are over its checks, also of units that still run."""
-
-    row: Row
-    verdict: Verdict
-    acc_eval: float
-    acc_train: float
-    rotation: float
-    drift: float
-    momentum: float
-    reest_before: float  # evaluation mode at the last check where re-estimation was measured, mean over units; and after it
-    reest_after: float
-    reest_train: float  # training mode there
-    trained: float  # training mode at the last check
-
-    @property
-    def kind(self) -> str:
-        return self.verdict.kind
-
-    @property
-    def name(self) -> str:
-        return self.row.name
-
-    @property
-    def age(self) -> float:
-        """Of the running averages, mean, in steps."""
-        return (1 - self.momentum) / self.momentum
-
-    @property
-    def restored(self) -> bool:
-        return self.reest_after >= self.reest_train - GAP
-
-
-def judged(row: Row, h: Histories, momenta: Array) -> Judged:
-    units = row.units
-    before, after, there = _at_last(h.reest[units], h.acc_eval[units], h.reest[units], h.acc_train[units])
-    (trained,) = _at_last(h.acc_train[units], h.acc_train[units])
-    return Judged(row, judge(h, units), mean(h.acc_eval[units]), mean(h.acc_train[units]), mean(h.rotation[units]), mean(h.drift[units]),
-                  float(momenta[units[0]]), before, after, there, trained)
-
-
-def _at_last(measured: Array, *wanted: Array) -> list[float]:
-    """Means over units of what stood at each unit's last check where `measured` is a number."""
-    there = ~np.isnan(measured)
-    units = np.flatnonzero(there.any(1))
-    place = there.shape[1] - 1 - there[:, ::-1].argmax(1)
-    return [mean(values[units, place[units]]) for values in wanted]
-
-
-@dataclass
 class Finding:
     kind: str
     headline: str
@@ -169,7 +43,8 @@ def finding(rows: list[Judged], h: Histories, states: dict[str, int], places: di
     measured = [row for row in rows if row.kind != "unmeasured"]
     if not measured:
         return Finding("unmeasured", "Not enough is measured yet to say anything.",
-                       [("How far it is", [("", f"No unit has reached its first check ({states['done']:,} of {count(sum(states.values()), 'unit')} done).")])])
+                       [("How far it is", [("", "No unit has reached its first check "
+                                            f"({states['done']:,} of {count(sum(states.values()), 'unit')} done).")])])
     kind = next(kind for kind in KINDS if any(row.kind == kind for row in measured))
     worst = max((row for row in measured if row.kind == kind), key=lambda row: (row.verdict.stale / row.verdict.checks, -row.acc_eval))
     ill = [row for row in measured if row.kind == kind and kind in ("stale", "gap", "sometimes")]
@@ -234,15 +109,15 @@ def which(ill: list[Judged], h: Histories) -> list[Said]:
     for row in sorted(ill, key=lambda row: row.acc_eval):
         arms.setdefault(row.row.arm, []).append(row)
     said = []
-    for arm, rows in list(arms.items())[:4]:
+    for arm, rows in list(arms.items())[:MOST_ARMS]:
         keys = _short_keys([row.row for row in rows])
         told = [percent(row.acc_eval) + (f" at {key}" if key else "") for row, key in zip(rows, keys or [""] * len(rows))]
         shares = [row.verdict.stale / row.verdict.checks for row in rows]
         stale = "" if not any(shares) else f"; stale at {spread(shares)} of its checks"
         said.append((arm, f"evaluation mode averages {listed(told, 4) if len(rows) <= 4 else spread([row.acc_eval for row in rows])}, training mode "
                      f"{spread([row.acc_train for row in rows])} on the same images{stale}."))
-    if len(arms) > 4:
-        said.append(("Also", f"{listed(list(arms)[4:])}; see the table."))
+    if len(arms) > MOST_ARMS:
+        said.append(("Also", f"{listed(list(arms)[MOST_ARMS:])}; see the table."))
     return said
 
 
@@ -255,8 +130,8 @@ def others(rows: list[Judged]) -> list[Said]:
                               ("unmeasured", "Without a check yet", "{}.")):
         there = [row for row in rows if row.kind == kind]
         if there:
-            many = len(there) > MOST_NAMED
-            said.append((lead, words.format(f"{len(there)} of the table's rows, in {listed(list(by_arm_rows(there)))}" if many else by_arm(there))))
+            named = by_arm(there) if len(there) <= MOST_NAMED else f"{len(there)} of the table's rows, in {listed(list(by_arm_rows(there)))}"
+            said.append((lead, words.format(named)))
     return said
 
 
@@ -270,19 +145,23 @@ def why(row: Judged, measured: list[Judged], h: Histories, places: dict[str, Arr
     cause = f"the weights of {h.layers[-1]} turn {row.rotation:.3g}\u00b0 in 100 steps, and at bn_momentum {text(row.momentum)} the running " \
             f"statistics are {row.age:.2g} steps old on average."
     if row.drift == row.drift:
-        cause += f" A typical channel's mean moves {row.drift:.2g} \u03c3 a step, so it would trail by about {row.drift * row.age:.2g} \u03c3; fast channels by more."
+        cause += f" A typical channel's mean moves {row.drift:.2g} \u03c3 a step, so it would trail by about {row.drift * row.age:.2g} \u03c3; " \
+                 "fast channels by more."
     said.append(("Speed times age", cause))
-    said.append(("Measured", f"the running mean of {layer}, channel {int(places['channel_index'][channel])}, was {abs(h.lag[unit, check]):.2f} \u03c3 (standard "
-                 f"deviations of that channel) from what its weights then produced (unit {unit}, step {h.steps[check]:,})."))
+    said.append(("Measured", f"the running mean of {layer}, channel {int(places['channel_index'][channel])}, was "
+                 f"{abs(h.lag[unit, check]):.2f} \u03c3 (standard deviations of that channel) from what its weights then produced "
+                 f"(unit {unit}, step {h.steps[check]:,})."))
     other = _counterpart(row, measured)
     if other:
-        said.append(("In comparison", f"{other.name} ({KINDS[other.kind]}) turns {other.rotation:.3g}\u00b0 in 100 steps, its statistics are {other.age:.2g} steps old."))
+        said.append(("In comparison", f"{other.name} ({KINDS[other.kind]}) turns {other.rotation:.3g}\u00b0 in 100 steps, its statistics are "
+                     f"{other.age:.2g} steps old."))
     return said
 
 
 def _counterpart(row: Judged, measured: list[Judged]) -> Judged | None:
     """A row that keeps up better with slower weights or younger statistics, if possible with the same momentum."""
-    better = [other for other in measured if list(KINDS).index(other.kind) > list(KINDS).index(row.kind) and other.rotation * other.age < row.rotation * row.age]
+    order = list(KINDS)
+    better = [other for other in measured if order.index(other.kind) > order.index(row.kind) and other.rotation * other.age < row.rotation * row.age]
     return max(better, key=lambda other: (other.momentum == row.momentum, other.acc_eval), default=None)
 
 
@@ -305,11 +184,12 @@ def _by_reestimating(ill: list[Judged]) -> list[Said]:
         told = f"measured at the last check where it was tried, it takes evaluation mode from {spread([row.reest_before for row in known])} to " \
                f"{spread([row.reest_after for row in known])} without touching the weights."
         if short:
-            told += f" In {by_arm(short)} that is short of training mode's {spread([row.reest_train for row in short])}: something else is wrong there too."
+            told += f" In {by_arm(short)} that is short of training mode's {spread([row.reest_train for row in short])}: something else is " \
+                    "wrong there too."
         said.append(("Re-estimate the statistics before evaluating", told))
     if missing:
-        said.append(("Re-estimating", f"was not measured{' in ' + by_arm(missing) if known else ''}; it is the first thing to try (setting reest, by default at "
-                     "the last check)."))
+        said.append(("Re-estimating", f"was not measured{' in ' + by_arm(missing) if known else ''}; it is the first thing to try "
+                     "(setting reest, by default at the last check)."))
     return said
 
 
@@ -317,7 +197,8 @@ def _by_momentum(ill: list[Judged], measured: list[Judged]) -> list[Said]:
     """The same arm with a shorter window."""
     gains: dict[str, str] = {}
     for row in sorted(ill, key=lambda row: row.acc_eval):
-        same = [other for other in measured if _rest(other.row) == _rest(row.row) and other.momentum > row.momentum and other.acc_eval > row.acc_eval + GAP]
+        same = [other for other in measured if _rest(other.row) == _rest(row.row) and other.momentum > row.momentum
+                and other.acc_eval > row.acc_eval + GAP]
         if same and row.row.arm not in gains:
             best = max(same, key=lambda other: other.acc_eval)
             gains[row.row.arm] = f"{row.row.arm} from {percent(row.acc_eval)} at bn_momentum {text(row.momentum)} to {percent(best.acc_eval)} at " \
@@ -337,8 +218,8 @@ def _by_turning_slower(ill: list[Judged], measured: list[Judged]) -> list[Said]:
     said = []
     if pairs:
         other, row = max(pairs, key=lambda pair: pair[0].acc_eval - pair[1].acc_eval)
-        said.append(("Turn slower", f"with the same window, {other.name} averages {percent(other.acc_eval)} at {other.rotation:.3g}\u00b0 in 100 steps; "
-                     f"{row.name} has {percent(row.acc_eval)} at {row.rotation:.3g}\u00b0."))
+        said.append(("Turn slower", f"with the same window, {other.name} averages {percent(other.acc_eval)} at {other.rotation:.3g}\u00b0 in 100 "
+                     f"steps; {row.name} has {percent(row.acc_eval)} at {row.rotation:.3g}\u00b0."))
     if none:
         said.append(("Do without running statistics", f"{by_arm(none)} averages {spread([row.acc_eval for row in none])}."))
     return said

@@ -15,10 +15,11 @@ import bnstore
 import numpy as np
 import report_data
 import report_findings as findings
+import report_verdicts as verdicts
 import report_warnings as warnings
 import xarray as xr
 from report_data import Array, Histories, text
-from report_findings import KINDS, Judged
+from report_verdicts import KINDS, Judged
 
 PAGE = Path(__file__).resolve().parent / "page"
 SCRIPTS = ("values.js", "selection.js", "chart.js", "plots.js", "table.js", "units.js", "start.js")
@@ -71,7 +72,7 @@ def make(store: xr.Dataset, name: str, chart_js: str) -> str:
     h = report_data.histories(store)
     rows = report_data.rows(store, measures)
     momenta = store["bn_momentum"].values.astype(float) if "bn_momentum" in store else np.full(store.sizes["unit"], np.nan)
-    judged = [findings.judged(row, h, momenta) for row in rows]
+    judged = [verdicts.judged(row, h, momenta) for row in rows]
     places = {key: store[key].values for key in ("channel_layer", "channel_index")}
     scripts = [chart_js, "\n".join((PAGE / script).read_text(encoding="utf-8") for script in SCRIPTS)]
     style = (PAGE / "report.css").read_text(encoding="utf-8")
@@ -162,7 +163,8 @@ def _table_html(rows: list[Judged]) -> str:
             ("Stale checks", "checks with a gap of 5 points or more and a running mean 0.5 \u03c3 or more off", "number"),
             ("Largest lag", "farthest running mean, in standard deviations of its channel", "number"),
             *((*words, "number") for words in COLUMNS.values()), ("Units", "done, of all", "number")]
-    cells = "".join(f'<th scope="col" data-sort="{kind}" title="{escape(told)}"><button type="button">{escape(label).replace("_", "_<wbr>")}</button></th>'
+    cells = "".join(f'<th scope="col" data-sort="{kind}" title="{escape(told)}"><button type="button">'
+                    f'{escape(label).replace("_", "_<wbr>")}</button></th>'
                     for label, told, kind in head)
     body = "".join(_row_html(i, row, keys) for i, row in enumerate(rows))
     return f'<table id="rows"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'
@@ -224,11 +226,11 @@ def _data(store: xr.Dataset, h: Histories, rows: list[Judged], measures: Any, mo
     of_unit = np.zeros(units, int)
     for i, row in enumerate(rows):
         of_unit[row.row.units] = i
-    verdicts = [findings.judge(h, np.array([unit])) for unit in range(units)]
+    judged = [verdicts.judge(h, np.array([unit])) for unit in range(units)]
     with np.errstate(divide="ignore", invalid="ignore"):
         age = (1 - momenta) / momenta
     numbers = {name: measures[name].to_numpy(float) for name in MEASURES if name in measures}
-    numbers |= {"age": age, "largest_lag": np.array([verdict.largest_lag for verdict in verdicts]), "gap": _mean(h.acc_train - h.acc_eval),
+    numbers |= {"age": age, "largest_lag": np.array([verdict.largest_lag for verdict in judged]), "gap": _mean(h.acc_train - h.acc_eval),
                 "lr": store["lr"].values.astype(float), "expected_lag": _mean(h.drift) * age}
     channels = [f"{h.layers[int(layer) - 1]}:{int(index)}" for layer, index in zip(places["channel_layer"], places["channel_index"])]
     return {
@@ -237,11 +239,11 @@ def _data(store: xr.Dataset, h: Histories, rows: list[Judged], measures: Any, mo
         "measures": {name: _floats(values) for name, values in numbers.items()},
         "quantities": QUANTITIES, "measureLabels": MEASURES, "kinds": KINDS,
         "rows": [{"arm": row.row.arm, "name": row.name, "kind": row.kind, "stale": row.verdict.stale / max(1, row.verdict.checks)} for row in rows],
-        "unitRow": of_unit.tolist(), "unitKind": [verdict.kind for verdict in verdicts],
-        "unitVerdict": [warnings.of_unit(verdict, h, unit, places) for unit, verdict in enumerate(verdicts)],
+        "unitRow": of_unit.tolist(), "unitKind": [verdict.kind for verdict in judged],
+        "unitVerdict": [warnings.of_unit(verdict, h, unit, places) for unit, verdict in enumerate(judged)],
         "unitNumbers": store.unit.values.tolist(),
         "columns": _columns(store), "keys": [bnstore.label(key) for key in bnstore.keys(store)],
-        "limits": {"gap": findings.GAP, "lag": findings.LAG},
+        "limits": {"gap": verdicts.GAP, "lag": verdicts.LAG},
     }
 
 

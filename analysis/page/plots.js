@@ -1,5 +1,6 @@
 // The two plots: a quantity over the steps, and one number of each unit against another.
 
+const NO_ZERO = " Values of 0 and below have no place on a log axis.";
 const MOST_LINES = 40; // above this many units a row is drawn as its median and range
 
 function value(id) {
@@ -86,9 +87,10 @@ function drawSteps() {
     open: (set) => datasets[set].unit !== undefined && openUnit(datasets[set].unit),
   });
   const empty = datasets.every((set) => !set.data.some((point) => Number.isFinite(point.y)));
-  note("over-steps-note", picked.size === 0 ? "No arm is shown: choose some above." : empty ? "Nothing of this quantity is measured in what is shown" +
-    (logY ? " above 0." : ".") : (medians ? "Each line is the median of a row's units, its band their range. " : "Each line is a unit; click it to open the unit's section. ") +
-    (logY ? "Values of 0 and below have no place on a log axis." : ""));
+  const lines = medians ? "Each line is the median of a row's units, its band their range." :
+    "Each line is a unit; click it to open the unit's section.";
+  note("over-steps-note", picked.size === 0 ? "No arm is shown: choose some above." :
+    empty ? `Nothing of this quantity is measured in what is shown${logY ? " above 0" : ""}.` : lines + (logY ? NO_ZERO : ""));
 }
 
 function channelOf(name, unit, check) {
@@ -112,11 +114,11 @@ function drawPairs() {
     x: { label: titled(x), log: logX, percent: x[1] === "%" },
     y: { label: titled(y), log: logY, percent: y[1] === "%", wrap: true },
     about: `${y[0]} against ${x[0]}, a point for each unit of ${picked.size} rows.`,
-    describe: (set, i) => describeUnit(datasets[set].units[i], `${x[0]}: ${shown(datasets[set].data[i].x, x[1])}`, `${y[0]}: ${shown(datasets[set].data[i].y, y[1])}`),
+    describe: (set, i) => describeUnit(datasets[set].units[i], `${x[0]}: ${shown(datasets[set].data[i].x, x[1])}`,
+      `${y[0]}: ${shown(datasets[set].data[i].y, y[1])}`),
     open: (set, i) => openUnit(datasets[set].units[i]),
   });
-  note("pairs-note", "Each point is a unit, hollow while it is not done; click it to open the unit's section." +
-    (logX || logY ? " Values of 0 and below have no place on a log axis." : ""));
+  note("pairs-note", "Each point is a unit, hollow while it is not done; click it to open the unit's section." + (logX || logY ? NO_ZERO : ""));
 }
 
 function note(id, text) {

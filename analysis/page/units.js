@@ -8,7 +8,8 @@ const haystacks = [];
 function haystack(unit) {
   if (!haystacks[unit]) {
     const pairs = DATA.columns.map((one) => [one.name, one.values[one.index[unit]]]).filter(([, text]) => text !== "");
-    haystacks[unit] = ` ${unitName(unit)} ${rowOf(unit).name} ${DATA.kinds[DATA.unitKind[unit]]} ${pairs.map(([name, text]) => `${name}=${text} ${text}`).join(" ")} `.toLowerCase();
+    const settings = pairs.map(([name, text]) => `${name}=${text} ${text}`).join(" ");
+    haystacks[unit] = ` ${unitName(unit)} ${rowOf(unit).name} ${DATA.kinds[DATA.unitKind[unit]]} ${settings} `.toLowerCase();
   }
   return haystacks[unit];
 }
@@ -35,14 +36,16 @@ function listMore(until = listed + PAGE_LENGTH) {
   const left = matching.length - listed;
   document.getElementById("more").hidden = left <= 0;
   document.getElementById("more").textContent = `Show ${Math.min(PAGE_LENGTH, left)} more of ${left.toLocaleString("en")}`;
-  document.getElementById("found").textContent = matching.length === UNITS ? `${UNITS.toLocaleString("en")} units` : `${matching.length.toLocaleString("en")} of ${UNITS.toLocaleString("en")} units`;
+  const all = UNITS.toLocaleString("en");
+  document.getElementById("found").textContent = `${matching.length === UNITS ? all : `${matching.length.toLocaleString("en")} of ${all}`} units`;
 }
 
 function unitSection(unit) {
   const kind = DATA.unitKind[unit];
   const verdict = element("span", { class: `verdict ${kind}` }, element("span", { class: `mark ${kind}`, "aria-hidden": "true" }), DATA.kinds[kind]);
   const seed = setting("seed", unit);
-  const summary = element("summary", {}, element("b", {}, unitName(unit)), element("span", { class: "what" }, rowOf(unit).name + (seed === "" ? "" : `, seed ${seed}`)),
+  const summary = element("summary", {}, element("b", {}, unitName(unit)),
+    element("span", { class: "what" }, rowOf(unit).name + (seed === "" ? "" : `, seed ${seed}`)),
     element("span", {}, setting("status", unit)), verdict);
   const section = element("details", { class: "unit", id: `unit-${DATA.unitNumbers[unit]}` }, summary);
   section.addEventListener("toggle", () => (section.open ? fillUnit(section, unit) : emptyUnit(section)));
@@ -60,20 +63,24 @@ function fillUnit(section, unit) {
   const table = element("details", {}, element("summary", {}, "Its checks as a table"));
   table.addEventListener("toggle", () => table.open && !table.querySelector("table") && table.append(checksTable(unit)));
   const reason = setting("reason", unit);
-  section.append(element("div", { class: "body" }, element("p", {}, DATA.unitVerdict[unit]), ...(reason ? [element("p", {}, `Reason: ${reason}`)] : []), charts, table,
-    element("h4", {}, "Run and hashes"), pairs(unit, true), element("h4", {}, "Settings, as read back from the network and the optimizer"), pairs(unit, false)));
+  section.append(element("div", { class: "body" },
+    element("p", {}, DATA.unitVerdict[unit]), ...(reason ? [element("p", {}, `Reason: ${reason}`)] : []), charts, table,
+    element("h4", {}, "Run and hashes"), pairs(unit, true),
+    element("h4", {}, "Settings, as read back from the network and the optimizer"), pairs(unit, false)));
   if (DATA.unitKind[unit] !== "unmeasured") unitCharts(unit).forEach(([title, spec]) => addChart(charts, title, spec));
 }
 
 function pairs(unit, own) {
   const there = DATA.columns.filter((one) => one.own === own && one.values[one.index[unit]] !== "" && one.name !== "reason");
-  return element("dl", { class: own ? "pairs run" : "pairs" }, ...there.map((one) => element("div", { title: one.about }, element("dt", {}, one.name), element("dd", {}, element("code", {}, one.values[one.index[unit]])))));
+  return element("dl", { class: own ? "pairs run" : "pairs" }, ...there.map((one) => element("div", { title: one.about },
+    element("dt", {}, one.name), element("dd", {}, element("code", {}, one.values[one.index[unit]])))));
 }
 
 function addChart(place, title, spec) {
   const canvas = element("canvas", { role: "img", tabIndex: 0 });
   const curves = spec.datasets.length > 1 ? spec.datasets.map((set) => element("span", {}, swatch(set.look), set.label)) : [];
-  place.append(element("figure", {}, element("h3", {}, title), element("div", { class: "curves" }, ...curves), element("div", { class: "plot" }, canvas)));
+  place.append(element("figure", {}, element("h3", {}, title), element("div", { class: "curves" }, ...curves),
+    element("div", { class: "plot" }, canvas)));
   draw(canvas, spec);
 }
 
@@ -83,7 +90,8 @@ function unitCharts(unit) {
   const limit = [`limit ${DATA.limits.lag} σ`, DATA.steps.map(() => DATA.limits.lag)];
   const hasLag = layers.some(([, values]) => values.some(Number.isFinite));
   const one = (title, unitText, curves, extra) => [title, unitSpec(unit, title, unitText, curves, extra)];
-  const accuracies = [["training mode", history("acc_train", unit)], ["evaluation mode", history("acc_eval", unit)], ["re-estimated", history("reest", unit)]];
+  const accuracies = [["training mode", "acc_train"], ["evaluation mode", "acc_eval"], ["re-estimated", "reest"]]
+    .map(([label, name]) => [label, history(name, unit)]);
   return [
     one("Accuracy on the validation set", "%", accuracies, { percent: true }),
     ...(hasLag ? [one("Largest lag of a running mean, by layer", "σ", [...layers, limit], { least: 0 })] : []),
@@ -96,23 +104,29 @@ function unitSpec(unit, title, unitText, curves, extra) {
   const kept = curves.filter(([, values]) => values.some(Number.isFinite));
   const datasets = kept.map(([label, values], i) => {
     const limit = label.startsWith("limit");
-    const look = limit ? { colour: "#59636e", dash: [3, 3] } : { colour: COLOURS[i % COLOURS.length], dash: DASHES[i % DASHES.length], marker: MARKERS[i % MARKERS.length] };
+    const look = limit ? { colour: "#59636e", dash: [3, 3] } :
+      { colour: COLOURS[i % COLOURS.length], dash: DASHES[i % DASHES.length], marker: MARKERS[i % MARKERS.length] };
     const alone = (place) => !Number.isFinite(values[place - 1]) && !Number.isFinite(values[place + 1]);
     return { label, look, data: values.map((y, place) => ({ x: DATA.steps[place], y })), borderColor: look.colour, backgroundColor: look.colour,
-      borderWidth: limit ? 1 : 1.7, borderDash: look.dash, pointStyle: look.marker, quiet: limit, pointRadius: limit ? 0 : markers(values.length, 2 * i, alone),
-      pointHoverRadius: limit ? 0 : 6 };
+      borderWidth: limit ? 1 : 1.7, borderDash: look.dash, pointStyle: look.marker, quiet: limit,
+      pointRadius: limit ? 0 : markers(values.length, 2 * i, alone), pointHoverRadius: limit ? 0 : 6 };
   });
-  return { datasets, x: { label: "training step" }, y: { label: unitText, ...extra }, about: `${title} of ${unitName(unit)}.`,
-    describe: (set, i) => ({ title: `${unitName(unit)}: ${datasets[set].label}`, lines: [`step ${DATA.steps[i].toLocaleString("en")}: ${shown(datasets[set].data[i].y, unitText)}`] }) };
+  const describe = (set, i) => ({ title: `${unitName(unit)}: ${datasets[set].label}`,
+    lines: [`step ${DATA.steps[i].toLocaleString("en")}: ${shown(datasets[set].data[i].y, unitText)}`] });
+  return { datasets, x: { label: "training step" }, y: { label: unitText, ...extra }, about: `${title} of ${unitName(unit)}.`, describe };
 }
 
 function checksTable(unit) {
   const names = ["acc_train", "acc_eval", "gap", "reest", "lag", "var_ratio", "rotation", "growth", "drift", "loss", "lr"];
   const columns = names.map((name) => [name, history(name, unit)]).filter(([, values]) => values.some(Number.isFinite));
-  const head = element("tr", {}, element("th", { scope: "col" }, "step"), ...columns.map(([name]) => element("th", { scope: "col", title: DATA.quantities[name][0] }, name)));
-  const cell = (name, values, i) => element("td", { class: "number" }, Number.isFinite(values[i]) ? shown(values[i], DATA.quantities[name][1].replace(" per 100 steps", "")) + channelOf(name, unit, i).replace(", channel", "") : "-");
+  const head = element("tr", {}, element("th", { scope: "col" }, "step"),
+    ...columns.map(([name]) => element("th", { scope: "col", title: DATA.quantities[name][0] }, name)));
+  const unitOf = (name) => DATA.quantities[name][1].replace(" per 100 steps", "");
+  const told = (name, value, i) => shown(value, unitOf(name)) + channelOf(name, unit, i).replace(", channel", "");
+  const cell = (name, values, i) => element("td", { class: "number" }, Number.isFinite(values[i]) ? told(name, values[i], i) : "-");
   const rows = DATA.steps.flatMap((step, i) => (columns.some(([, values]) => Number.isFinite(values[i])) ?
-    [element("tr", {}, element("td", { class: "number" }, step.toLocaleString("en")), ...columns.map(([name, values]) => cell(name, values, i)))] : []));
+    [element("tr", {}, element("td", { class: "number" }, step.toLocaleString("en")),
+      ...columns.map(([name, values]) => cell(name, values, i)))] : []));
   return element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": `Checks of ${unitName(unit)}` },
     element("table", { class: "plain" }, element("thead", {}, head), element("tbody", {}, ...rows)));
 }
