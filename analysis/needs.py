@@ -11,6 +11,7 @@ PACKAGES = {
     "xarray": "python3-xarray",
     "h5py": "python3-h5py",
     "matplotlib": "python3-matplotlib",
+    "torch": "python3-torch",
 }
 
 

@@ -1,0 +1,6 @@
+startTable();
+startPlots();
+startUnits();
+pick(pickAtFirst());
+openAddressed();
+performance.mark("ready");
