@@ -104,7 +104,7 @@ expect_log "train    2 units in 1 trajectory"
 "$bnsweep" verify partly.h5 >log 2>&1 || fail "verify takes what an interrupted unit has kept for a fault"
 
 # Another engine's bits are not mixed in.
-BNSWEEP_ISA=baseline "$bnsweep" plan more.ini -o kept.h5 >log 2>&1 || fail "plan with another engine"
+BNSWEEP_ISA=reference "$bnsweep" plan more.ini -o kept.h5 >log 2>&1 || fail "plan with another engine"
 expect_log "replay   nothing: the store was made by the engine"
 expect_log "train    4 units in 2 trajectories"
 
