@@ -3,9 +3,10 @@
 
 # The processes of this test: they run in its folder. ranks: those that mpirun started, rank 0 first.
 ours() {
-    local pid
-    for pid in $(pgrep -x 'bnsweep|mpirun|orted|local.sh'); do
-        [ "$(readlink "/proc/$pid/cwd")" = "$folder" ] && echo "$pid"
+    local path name
+    find /proc/[0-9]*/cwd -maxdepth 0 -lname "$folder" 2>/dev/null | while read -r path; do
+        read -r name 2>/dev/null <"${path%cwd}comm" || continue # it has ended
+        [[ $name =~ ^(bnsweep|mpirun|orted|local.sh)$ ]] && basename "${path%/cwd}"
     done
     return 0
 }

@@ -5,11 +5,10 @@
 prepare 10000
 
 # As a terminal has it: a process group of its own, which Ctrl-C reaches whole.
-start() { setsid "$bnsweep" run sweep.ini -o lost.h5 -j 2 --state-every 0.2 >log 2>&1 & launcher=$!; }
+start() { env --default-signal=INT setsid "$bnsweep" run sweep.ini -o "$1.h5" -j 2 --state-every 0.2 >log 2>&1 & launcher=$!; }
 
-killed=0
-for victim in launcher mpirun rank0 worker all; do
-    start
+for victim in launcher mpirun rank0 worker all ctrl-c; do
+    start $victim
     await '[ "$(children | wc -l)" -ge 1 ]'
     case $victim in
     launcher) kill -9 $launcher ;;
@@ -17,17 +16,12 @@ for victim in launcher mpirun rank0 worker all; do
     rank0) kill -9 "$(ranks | head -n 1)" ;;
     worker) kill -9 "$(ranks | tail -n 1)" ;;
     all) kill -9 $(ours) 2>/dev/null ;;
+    ctrl-c) kill -INT -- -$launcher ;;
     esac
-    expect_nobody_left "killed $victim"
     wait $launcher 2>/dev/null
-    killed=$((killed + 1))
+    rc=$?
+    [ $victim != ctrl-c ] || expect_rc 75 $victim
+    expect_nobody_left $victim
+    complete $victim.h5 $victim
+    echo "$victim: nobody was left behind; $(value $victim.h5 "s['attempts'][:].sum()") attempts of 4 units, same bits"
 done
-start
-await_state lost.h5
-kill -INT -- -$launcher
-wait $launcher
-rc=$?
-expect_nobody_left "Ctrl-C"
-expect_rc 75 "Ctrl-C"
-complete lost.h5 "after all of this"
-echo "$killed kills and a Ctrl-C: nobody was left behind, $(value lost.h5 "s['attempts'][:].sum()") attempts of 4 units, same bits"

@@ -89,9 +89,10 @@ await_end() { # STATE CODE [SECONDS]
 
 # Processes of this test: they run in its folder (job scripts, launchers, ranks, training processes).
 ours() {
-    local pid
-    for pid in $(pgrep -x 'bnsweep|mpirun|orted|srun|slurm_script'); do
-        [ "$(readlink "/proc/$pid/cwd")" = "$folder" ] && echo "$pid"
+    local path name
+    find /proc/[0-9]*/cwd -maxdepth 0 -lname "$folder" 2>/dev/null | while read -r path; do
+        read -r name 2>/dev/null <"${path%cwd}comm" || continue # it has ended
+        [[ $name =~ ^(bnsweep|mpirun|orted|srun|slurm_script)$ ]] && basename "${path%/cwd}"
     done
     return 0
 }
