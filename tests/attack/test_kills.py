@@ -57,8 +57,8 @@ class Attack:
                 children += victim == "child"
                 publisher = False
         code = job.wait()
-        allowed = (0,) if killed in (None, "child", "publisher") else (0, -9, 137)  # 0: at its last breath
-        check(code in allowed, f"exit status {code} after {killed} was killed:\n{job.output()}")
+        # With what mpirun ends whose ranks were killed is its own affair; but ours must not call it a failure.
+        check(code == 0 if killed in (None, "child", "publisher") else code not in (1, 2, 3), f"exit status {code} after {killed} was killed:\n{job.output()}")
         self.look()
         if code == 0:
             self.complete()
