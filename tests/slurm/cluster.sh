@@ -125,7 +125,7 @@ stop() {
     folder=$(readlink "$link") || return 0
     keeper=$(cat "$folder/keeper.pid" 2>/dev/null)
     # The number may be another process's by now.
-    if [ -n "$keeper" ] && tr '\0' ' ' <"/proc/$keeper/cmdline" 2>/dev/null | grep -q "keep $folder"; then
+    if [ -n "$keeper" ] && tr "\0" " " 2>/dev/null <"/proc/$keeper/cmdline" | grep -q "keep $folder"; then
         kill "$keeper"
         for ((i = 0; i < 100; i++)); do
             kill -0 "$keeper" 2>/dev/null || break
