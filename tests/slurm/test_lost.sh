@@ -15,8 +15,8 @@ expect_complete cancelled.h5 "scancel, submitted again"
 jobs=0
 submit rank.h5
 await_state rank.h5
-await '[ -n "$(ranks node2)" ]'
-kill -9 "$(ranks node2 | head -n 1)"
+await 'rank=$(ranks node2 | head -n 1); [ -n "$rank" ]'
+kill -9 "$rank"
 await_end COMPLETED 0:0
 [ "$(grep -c ': start ' "log.$job")" -ge 2 ] || fail "the ranks were not started again"
 expect_complete rank.h5 "killed rank"
