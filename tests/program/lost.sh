@@ -44,6 +44,8 @@ await() {
     done
     fail "waited in vain for: $1"
 }
+# kill_rank head|tail: kill rank 0, or the last one, as soon as it is there.
+kill_rank() { await "pid=\$(ranks | $1 -n 1); [ -n \"\$pid\" ] && kill -9 \"\$pid\" 2>/dev/null"; }
 await_state() { await "find '$1.state' -type f -name '*[!w]' 2>/dev/null | grep -q ."; }
 
 # The sweep of these tests, and its undisturbed store.

@@ -2,7 +2,7 @@
 # Whoever is killed, within ten seconds no process of the sweep is left, and going on gives the bits of an undisturbed run.
 . "$(dirname "$0")/support.sh"
 . "$(dirname "$0")/lost.sh"
-prepare 10000
+prepare 60000
 
 # As a terminal has it: a process group of its own, which Ctrl-C reaches whole.
 start() { env --default-signal=INT setsid "$bnsweep" run sweep.ini -o "$1.h5" -j 2 --state-every 0.2 >log 2>&1 & launcher=$!; }
@@ -13,8 +13,8 @@ for victim in launcher mpirun rank0 worker all ctrl-c; do
     case $victim in
     launcher) kill -9 $launcher ;;
     mpirun) kill -9 "$(pgrep -P $launcher -x mpirun)" ;;
-    rank0) kill -9 "$(ranks | head -n 1)" ;;
-    worker) kill -9 "$(ranks | tail -n 1)" ;;
+    rank0) kill_rank head ;;
+    worker) kill_rank tail ;;
     all) kill -9 $(ours) 2>/dev/null ;;
     ctrl-c) kill -INT -- -$launcher ;;
     esac

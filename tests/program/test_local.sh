@@ -5,15 +5,14 @@
 export BNSWEEP=$bnsweep BNSWEEP_PAUSE=1
 local_sh=$BNSWEEP_SOURCE/jobscripts/local.sh
 shellcheck "$BNSWEEP_SOURCE"/jobscripts/* >log || fail "shellcheck"
-prepare 20000
+prepare 60000
 
 # INT is ignored in what a script starts in the background; a terminal's job has it.
 start() { env --default-signal=INT setsid "$local_sh" sweep.ini -o "$1" -j 2 --state-every 0.2 >log 2>&1 & script=$!; }
 
 start lost.h5
 await_state lost.h5
-await '[ -n "$(ranks)" ]'
-kill -9 "$(ranks | tail -n 1)"
+kill_rank tail
 wait $script
 rc=$?
 expect_rc 0 "a lost rank"

@@ -3,6 +3,7 @@
 
 import json
 import os
+import time
 import unittest
 
 import h5py
@@ -226,7 +227,12 @@ class Browser(ReportTest):
         self.addCleanup(self.page.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
         for width in (420, 320):
             self.page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": True})
-            self.assertEqual(self.script("return [innerWidth, document.documentElement.scrollWidth]"), [width, width])
+            for _ in range(100):  # the plots follow the window a moment later
+                widths = self.script("return [innerWidth, document.documentElement.scrollWidth]")
+                if widths == [width, width]:
+                    break
+                time.sleep(0.1)
+            self.assertEqual(widths, [width, width])
 
     def test_middle_of_a_run(self):
         def change(file):
