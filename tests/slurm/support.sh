@@ -134,8 +134,9 @@ on_node() {
 }
 ranks() {
     local pid
-    for pid in $(on_node "$1"); do
-        [ "$(readlink "/proc/$pid/cwd")" = "$folder" ] && grep -qzx run "/proc/$pid/cmdline" && [ "$(cat "/proc/$pid/comm")" = bnsweep ] && echo "$pid"
+    for pid in $(pgrep -x bnsweep); do
+        [ "$(readlink "/proc/$pid/cwd")" = "$folder" ] && grep -qszx run "/proc/$pid/cmdline" &&
+            grep -qszx "SLURMD_NODENAME=$1" "/proc/$pid/environ" && echo "$pid"
     done
     return 0
 }
