@@ -1,7 +1,7 @@
 #!/bin/bash
 # scancel and submitted again; a killed rank; a node that dies: the sweep goes on to the same bits, and nothing is left behind.
 . "$(dirname "$0")/support.sh"
-sed -i 's/^steps.*/steps = 15000/' sweep.ini # long enough to be struck
+sed -i 's/^steps.*/steps = 40000/' sweep.ini # long enough to be struck
 
 submit cancelled.h5
 await_state cancelled.h5
