@@ -119,12 +119,13 @@ for pair in "without.h5 tiny.ini" "kept.h5 without.ini"; do
 done
 
 # Stopped and killed while it keeps, then going on on other ranks: nothing missing, nothing else. Killed in a replay: the same.
-keep 12000 | sed 's/^check_every.*/check_every = 1500/; s/^trace_every.*/trace_every = 500/; s/^swap_layer.*/swap_layer = last/' >long.ini
+keep 24000 | sed 's/^check_every.*/check_every = 3000/; s/^trace_every.*/trace_every = 500/; s/^swap_layer.*/swap_layer = last/' >long.ini
 run 2 long.ini -o undisturbed.h5
 expect_rc 0 "undisturbed"
 await_state() {
     for _ in $(seq 600); do
         ls "$1".state/* 2>/dev/null | grep -qv '\.new$' && return
+        kill -0 "$pid" 2>/dev/null || return 0 # it is done already
         sleep 0.05
     done
     fail "no state was saved in 30 s"
