@@ -20,7 +20,7 @@ expect_log "local.sh: start 1 ended with"
 expect_same lost.h5 "a lost rank"
 
 for signal in TERM USR1 INT; do
-    start stopped.h5
+    start $signal.h5
     await '[ "$(children | wc -l)" -ge 1 ]'
     kill -$signal $script
     wait $script
@@ -28,14 +28,14 @@ for signal in TERM USR1 INT; do
     expect_rc 75 "$signal"
     expect_nobody_left "$signal"
 done
-"$local_sh" sweep.ini -o stopped.h5 -j 2 >log 2>&1
+"$local_sh" sweep.ini -o INT.h5 -j 2 >log 2>&1
 rc=$?
 expect_rc 0 "again"
-expect_same stopped.h5 "stopped thrice"
-"$local_sh" sweep.ini -o stopped.h5 -j 2 >log 2>&1 || fail "a complete store"
+expect_same INT.h5 "stopped"
+"$local_sh" sweep.ini -o INT.h5 -j 2 >log 2>&1 || fail "a complete store"
 
 # What is refused is not tried again; what always dies is tried as often as is said.
-"$local_sh" sweep.ini -o stopped.h5 --set check_every=5 >log 2>&1
+"$local_sh" sweep.ini -o INT.h5 --set check_every=5 >log 2>&1
 rc=$?
 expect_rc 2 "a refused sweep"
 [ "$(grep -c 'bnsweep: error' log)" -le 2 ] || fail "it was tried again"
