@@ -9,7 +9,7 @@
  * both where one differs; STATUS_NOMEM. */
 enum status kin_check(const struct reader *reader);
 
-/* Return whether the store was made with this BLAS library alone, which computes layers outside the engines' promise. STATUS_NOMEM. */
+/* Return whether the store was made with this BLAS library alone, which the reference engine computes with. STATUS_NOMEM. */
 enum status kin_same_blas(const struct reader *reader, bool *out);
 
 #endif

@@ -16,7 +16,7 @@ const struct provenance_row *provenance_rows(size_t *count)
         {"engine", NULL},
         {"blas", NULL},
         {"libraries", BUILD_LIBRARIES},
-        {"instruction_set", BUILD_ARCHITECTURE " (compiled); the convolution engine's is in its name, BLAS has its own"},
+        {"instruction_set", BUILD_ARCHITECTURE " (compiled); the engine's is in its name; BLAS is called by the reference engine alone"},
     };
     static char numerics[16], engine_text[64];
     const struct engine *engine = NULL;

@@ -6,6 +6,7 @@
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
+#include "bnsweep/core/engine.h"
 #include "bnsweep/run/configure.h"
 #include "bnsweep/sweep/identity.h"
 
@@ -76,10 +77,13 @@ static enum status read_units(struct rerun *rerun)
 enum status rerun_choose(const char *path, size_t count, uint64_t seed, struct rerun *out)
 {
     bool same_blas = true;
+    const struct engine *engine = NULL;
     enum status status = frame_open(path, &out->frame);
     if (!status)
         status = status_context(kin_check(out->frame.reader), "%s cannot be trained again here", path);
     if (!status)
+        status = engine_choose(&engine);
+    if (!status && engine == &engine_reference)
         status = kin_same_blas(out->frame.reader, &same_blas);
     out->other_blas = !same_blas;
     if (!status)
@@ -151,7 +155,7 @@ enum status rerun_train(const struct rerun *rerun, const struct proof_listener *
     enum status status = STATUS_OK;
     *out = (struct rerun_report){.units = rerun->count};
     if (rerun->other_blas)
-        listener->find(listener->context, PROOF_WARNING, "the store was made with another BLAS library: what it computes may differ");
+        listener->find(listener->context, PROOF_WARNING, "the store was made with another BLAS library, which the reference engine computes with: bits may differ");
     for (size_t first = 0, next; !status && first < rerun->count; first = next) {
         const struct rerun_unit *units = rerun->units;
         for (next = first + 1; next < rerun->count && next - first < TRAJECTORY_MAX_MOMENTA &&

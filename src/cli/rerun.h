@@ -14,7 +14,7 @@ struct rerun {
         struct settings settings;
     } *units;                   /* [count] trajectory by trajectory, owned */
     size_t count, done;         /* done: units of the store that can be chosen */
-    bool other_blas;            /* the store names another BLAS library, which computes layers outside the engines' promise */
+    bool other_blas;            /* the reference engine runs, and the store was made with another BLAS library than it has here */
 };
 
 struct rerun_report {

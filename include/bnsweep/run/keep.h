@@ -5,8 +5,8 @@
 
 #include "bnsweep/run/trajectory.h"
 
-/* Return whether a trajectory of these settings keeps them: it is asked to, and training never reads the running statistics (identity_fusable), so
- * that other momenta have these weights and batches too. */
+/* Return whether a trajectory of these settings keeps them: it is asked to, and training never reads the running statistics
+ * (identity_fusable), so that other momenta have these weights and batches too. */
 bool keep_wanted(const struct plan *plan, enum norm_kind norm, enum freeze_stats_kind freeze_stats);
 
 /* Make the workspace, and the axes in trajectory->extent, which are 0 where nothing is kept. STATUS_NOMEM. */
