@@ -1,24 +1,8 @@
 #include "bnsweep/core/fused.h"
 
-#include "bnsweep/core/groupnorm.h"
 #include "bnsweep/core/layers.h"
 
 #include <string.h>
-
-static bool grouped(const struct net *net)
-{
-    return net->config.norm == NORM_GROUP || net->config.norm == NORM_LAYER;
-}
-
-static size_t groups_of(const struct net *net)
-{
-    return net->config.norm == NORM_LAYER ? 1 : net->config.groups;
-}
-
-static struct block_size size_of(const struct packed_block *block)
-{
-    return (struct block_size){block->conv.h, block->conv.w, block->conv.cout};
-}
 
 static struct block_size out_size_of(const struct net *net, size_t index, size_t channels)
 {
@@ -30,17 +14,17 @@ static enum status create_block(struct fused *fused, size_t index, struct arena 
     const struct net *net = fused->net;
     const struct packed_block *packed = &fused->packed.block[index];
     struct fused_block *block = &fused->block[index];
-    struct block_size size = size_of(packed), out = out_size_of(net, index, size.channels);
-    size_t images = grouped(net) ? fused->n : 1, z = size.h * size.w * size.channels, pooled = out.h * out.w * size.channels;
+    struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
+    size_t images = net_is_grouped(net) ? fused->n : 1, z = size.h * size.w * size.channels, pooled = out.h * out.w * size.channels;
     block->z = arena_array(arena, fused->n * z, sizeof(real));
     block->pooled = net->block[index].pool ? arena_array(arena, fused->n * pooled, sizeof(real)) : block->z;
     block->dout = arena_array(arena, fused->n * pooled, sizeof(real));
     block->in = index ? arena_array(arena, fused->n * packed_input_size(packed), sizeof(real)) : NULL;
     if (!block->z || !block->pooled || !block->dout || (index && !block->in))
         return STATUS_NOMEM;
-    if (grouped(net)) {
-        block->group_mean = arena_array(arena, fused->n * groups_of(net), sizeof(double));
-        block->group_invstd = arena_array(arena, fused->n * groups_of(net), sizeof(double));
+    if (net_is_grouped(net)) {
+        block->group_mean = arena_array(arena, fused->n * net_groups(net), sizeof(double));
+        block->group_invstd = arena_array(arena, fused->n * net_groups(net), sizeof(double));
         if (!block->group_mean || !block->group_invstd)
             return STATUS_NOMEM;
     }
@@ -87,7 +71,7 @@ void fused_convolve(struct packed *packed, size_t index, const real *weights, si
 
 void fused_moments(const struct packed *packed, size_t index, size_t n, const real *z, struct moments *moments)
 {
-    struct block_size size = size_of(&packed->block[index]);
+    struct block_size size = packed_output(&packed->block[index]);
     for (size_t i = 0; i < n; i++)
         moments_add_with(moments, packed->net->engine->block->deviations, size.h * size.w, z + i * size.h * size.w * size.channels);
 }
@@ -97,7 +81,7 @@ void fused_group(const struct packed *packed, size_t index, const real *weights,
 {
     const struct net *net = packed->net;
     const struct net_block *block = &net->block[index];
-    struct affine_groups groups = {groups_of(net), block->conv.h * block->conv.w, net->config.eps, group_mean, group_invstd};
+    struct affine_groups groups = {net_groups(net), block->conv.h * block->conv.w, net->config.eps, group_mean, group_invstd};
     moments_reset(moments);
     fused_moments(packed, index, 1, z, moments);
     affine_group(&groups, image, moments->mean, moments->deviations, weights + net->params[block->gamma].offset,
@@ -111,16 +95,16 @@ static void forward_images(struct fused *fused, size_t index, const real *weight
     const struct block *kernels = net->engine->block;
     struct packed_block *packed = &fused->packed.block[index];
     struct fused_block *block = &fused->block[index];
-    struct block_size size = size_of(packed), out = out_size_of(net, index, size.channels);
+    struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
     real *z = block->z + first * size.h * size.w * size.channels;
     fused_convolve(&fused->packed, index, weights, n, x, z);
     if (net_has_running(net))
         fused_moments(&fused->packed, index, n, z, &block->moments);
     for (size_t i = 0; i < n; i++, z += size.h * size.w * size.channels) {
         size_t image = first + i;
-        if (grouped(net))
-            fused_group(&fused->packed, index, weights, z, image, &block->moments, block->group_mean + image * groups_of(net),
-                        block->group_invstd + image * groups_of(net), &block->affine);
+        if (net_is_grouped(net))
+            fused_group(&fused->packed, index, weights, z, image, &block->moments, block->group_mean + image * net_groups(net),
+                        block->group_invstd + image * net_groups(net), &block->affine);
         if (net->block[index].pool)
             kernels->pool(&size, z, block->affine.sign, block->pooled + image * out.h * out.w * out.channels);
     }
@@ -191,7 +175,7 @@ enum status fused_forward(struct fused *fused, const struct running_mode *mode, 
             return status;
     }
     struct fused_block *block = &fused->block[last];
-    struct block_size size = size_of(&fused->packed.block[last]);
+    struct block_size size = packed_output(&fused->packed.block[last]);
     for (size_t image = 0; image < fused->n; image++) {
         struct block_affine affine = affine_of(&block->affine, image);
         net->engine->block->average(&size, block->z + image * size.h * size.w * size.channels, &affine, fused->average);
@@ -214,20 +198,20 @@ static void backward_norm(struct fused *fused, size_t index, const real *weights
     const real *gamma = weights + net->params[shape->gamma].offset;
     real *dgamma = gradient + net->params[shape->gamma].offset, *dbeta = gradient + net->params[shape->beta].offset;
     for (size_t image = 0; image < fused->n; image++) {
-        if (image == 0 || grouped(net)) {
+        if (image == 0 || net_is_grouped(net)) {
             memset(affine->sum, 0, affine->wide * sizeof(double));
             memset(affine->sum_z, 0, affine->wide * sizeof(double));
         }
         struct block_affine vectors = affine_of(affine, image);
         net->engine->block->gradient_sums(&out, block->pooled + image * image_size, block->dout + image * image_size, &vectors,
                                           affine->sum, affine->sum_z);
-        if (grouped(net)) {
-            struct affine_groups groups = {groups_of(net), pixels, net->config.eps, block->group_mean + image * groups_of(net),
-                                           block->group_invstd + image * groups_of(net)};
+        if (net_is_grouped(net)) {
+            struct affine_groups groups = {net_groups(net), pixels, net->config.eps, block->group_mean + image * net_groups(net),
+                                           block->group_invstd + image * net_groups(net)};
             affine_group_backward(&groups, image, gamma, affine, dgamma, dbeta);
         }
     }
-    if (!grouped(net))
+    if (!net_is_grouped(net))
         affine_batch_backward(&block->transform, gamma, (double)(fused->n * pixels), affine, dgamma, dbeta);
 }
 
@@ -236,7 +220,7 @@ static void backward_images(struct fused *fused, size_t index, size_t first, siz
 {
     const struct block *kernels = fused->net->engine->block;
     struct fused_block *block = &fused->block[index];
-    struct block_size size = size_of(&fused->packed.block[index]), out = out_size_of(fused->net, index, size.channels);
+    struct block_size size = packed_output(&fused->packed.block[index]), out = out_size_of(fused->net, index, size.channels);
     for (size_t i = 0; i < n; i++) {
         size_t image = first + i;
         struct block_affine affine = affine_of(&block->affine, image);
@@ -250,7 +234,7 @@ static void backward_images(struct fused *fused, size_t index, size_t first, siz
 /* db[channels of the net] += the sums of fused->dz; its borders are 0. */
 static void backward_bias(struct fused *fused, size_t index, size_t n, real *db)
 {
-    struct block_size size = size_of(&fused->packed.block[index]);
+    struct block_size size = packed_output(&fused->packed.block[index]);
     for (size_t c = 0; c < fused->net->block[index].conv.cout; c++) {
         double sum = 0;
         for (size_t p = 0; p < n * (size.h + 2) * (size.w + 2); p++)

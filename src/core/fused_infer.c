@@ -9,21 +9,6 @@ static size_t at_once(const struct packed_block *block)
     return block->at_once < INFER_CHUNK ? block->at_once : INFER_CHUNK;
 }
 
-static size_t groups_of(const struct net *net)
-{
-    return net->config.norm == NORM_GROUP ? net->config.groups : 1;
-}
-
-static bool grouped(const struct net *net)
-{
-    return net->config.norm == NORM_GROUP || net->config.norm == NORM_LAYER;
-}
-
-static struct block_size size_of(const struct packed_block *block)
-{
-    return (struct block_size){block->conv.h, block->conv.w, block->conv.cout};
-}
-
 static enum status create_block(struct fused_infer *fused, size_t index, size_t *z, struct arena *arena)
 {
     const struct net_block *shape = &fused->net->block[index];
@@ -36,7 +21,7 @@ static enum status create_block(struct fused_infer *fused, size_t index, size_t 
     if (!block->in || !block->pooled)
         return STATUS_NOMEM;
     enum status status = moments_create(&block->moments, packed->conv.cout, arena);
-    return status ? status : affine_create(&block->affine, shape->conv.cout, grouped(fused->net) ? INFER_CHUNK : 1, arena);
+    return status ? status : affine_create(&block->affine, shape->conv.cout, net_is_grouped(fused->net) ? INFER_CHUNK : 1, arena);
 }
 
 enum status fused_infer_create(struct fused_infer *fused, const struct net *net, struct arena *arena)
@@ -50,8 +35,8 @@ enum status fused_infer_create(struct fused_infer *fused, const struct net *net,
         return status;
     fused->z = arena_array(arena, z, sizeof(real));
     fused->average = arena_array(arena, packed_channels(net->features), sizeof(real));
-    fused->group_mean = arena_array(arena, groups_of(net), sizeof(double));
-    fused->group_invstd = arena_array(arena, groups_of(net), sizeof(double));
+    fused->group_mean = arena_array(arena, net_groups(net), sizeof(double));
+    fused->group_invstd = arena_array(arena, net_groups(net), sizeof(double));
     return fused->z && fused->average && fused->group_mean && fused->group_invstd ? STATUS_OK : STATUS_NOMEM;
 }
 
@@ -91,14 +76,14 @@ static void run_block(struct fused_infer *fused, size_t index, const real *weigh
     const struct net_block *shape = &fused->net->block[index];
     const struct packed_block *packed = &fused->packed.block[index];
     struct fused_infer_block *block = &fused->block[index];
-    struct block_size size = size_of(packed);
+    struct block_size size = packed_output(packed);
     size_t image = size.h * size.w * size.channels, out = shape->out_h * shape->out_w * size.channels;
     for (size_t first = 0, here; first < n; first += here) {
         here = n - first < at_once(packed) ? n - first : at_once(packed);
         real *z = shape->pool ? fused->z : block->pooled + first * out;
         fused_convolve(&fused->packed, index, weights, here, input(fused, index, first, here, x), z);
         for (size_t i = 0; i < here; i++) {
-            if (grouped(fused->net))
+            if (net_is_grouped(fused->net))
                 fused_group(&fused->packed, index, weights, z + i * image, first + i, &block->moments, fused->group_mean,
                             fused->group_invstd, &block->affine);
             if (shape->pool)
@@ -138,7 +123,7 @@ void fused_infer_features(struct fused_infer *fused, const real *weights, size_t
 {
     const struct net *net = fused->net;
     size_t last = net->config.blocks - 1;
-    struct block_size size = size_of(&fused->packed.block[last]);
+    struct block_size size = packed_output(&fused->packed.block[last]);
     run_block(fused, 0, weights, n, x);
     for (size_t t = 0; t < count; t++) {
         set_affine(fused, 0, weights, transforms[t]);

@@ -82,6 +82,16 @@ bool net_has_running(const struct net *net)
     return net->config.norm == NORM_BATCH || net->config.norm == NORM_BATCHRENORM;
 }
 
+bool net_is_grouped(const struct net *net)
+{
+    return net->config.norm == NORM_GROUP || net->config.norm == NORM_LAYER;
+}
+
+size_t net_groups(const struct net *net)
+{
+    return net->config.norm == NORM_GROUP ? net->config.groups : 1;
+}
+
 int net_find_param(const struct net *net, const char *name)
 {
     for (int i = 0; i < net->param_count; i++)

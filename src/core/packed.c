@@ -26,6 +26,11 @@ size_t packed_input_size(const struct packed_block *block)
     return (block->conv.h + 2) * (block->conv.w + 2) * block->conv.cin;
 }
 
+struct block_size packed_output(const struct packed_block *block)
+{
+    return (struct block_size){block->conv.h, block->conv.w, block->conv.cout};
+}
+
 static size_t frequencies(const struct packed_block *block)
 {
     return block->winograd ? WINOGRAD_FREQUENCIES : CONV_TAPS;

@@ -5,15 +5,10 @@
 
 #include <string.h>
 
-static bool grouped(const struct net *net)
-{
-    return net->config.norm == NORM_GROUP || net->config.norm == NORM_LAYER;
-}
-
 static struct groupnorm_shape group_shape(const struct net *net, const struct net_block *block, size_t n)
 {
     return (struct groupnorm_shape){n, block->conv.cout, block->conv.h * block->conv.w,
-                                    net->config.norm == NORM_LAYER ? 1 : net->config.groups, net->config.eps};
+                                    net_groups(net), net->config.eps};
 }
 
 static enum status create_block(struct plain *plain, size_t index, struct arena *arena)
@@ -28,7 +23,7 @@ static enum status create_block(struct plain *plain, size_t index, struct arena 
         return STATUS_NOMEM;
     if (net_has_running(plain->net))
         return moments_create(&block->moments, shape->conv.cout, arena);
-    if (!grouped(plain->net))
+    if (!net_is_grouped(plain->net))
         return STATUS_OK;
     size_t groups = group_shape(plain->net, shape, plain->n).groups;
     block->group_mean = arena_array(arena, plain->n * groups, sizeof(double));
@@ -71,7 +66,7 @@ static enum status forward_norm(struct plain *plain, size_t index, const struct 
         return STATUS_OK;
     }
     const real *gamma = weights + net->params[shape->gamma].offset, *beta = weights + net->params[shape->beta].offset;
-    if (grouped(net)) {
+    if (net_is_grouped(net)) {
         struct groupnorm_shape group = group_shape(net, shape, plain->n);
         groupnorm_forward(&group, gamma, beta, block->z, block->group_mean, block->group_invstd, block->a);
         return STATUS_OK;
@@ -133,7 +128,7 @@ static void backward_norm(struct plain *plain, size_t index, const real *weights
     if (net->config.norm == NORM_NONE)
         return;
     size_t gamma = net->params[shape->gamma].offset, beta = net->params[shape->beta].offset;
-    if (grouped(net)) {
+    if (net_is_grouped(net)) {
         struct groupnorm_shape group = group_shape(net, shape, plain->n);
         groupnorm_backward(&group, weights + gamma, block->z, block->group_mean, block->group_invstd, d, gradient + gamma,
                            gradient + beta, d);

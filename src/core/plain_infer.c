@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static size_t groups_of(const struct net *net)
-{
-    return net->config.norm == NORM_GROUP ? net->config.groups : 1;
-}
-
 enum status plain_infer_create(struct plain_infer *plain, const struct net *net, struct arena *arena)
 {
     *plain = (struct plain_infer){.net = net};
@@ -28,8 +23,8 @@ enum status plain_infer_create(struct plain_infer *plain, const struct net *net,
         return status;
     plain->z = arena_array(arena, z, INFER_CHUNK * sizeof(real));
     plain->out = arena_array(arena, out, INFER_CHUNK * sizeof(real));
-    plain->group_mean = arena_array(arena, groups_of(net), INFER_CHUNK * sizeof(double));
-    plain->group_invstd = arena_array(arena, groups_of(net), INFER_CHUNK * sizeof(double));
+    plain->group_mean = arena_array(arena, net_groups(net), INFER_CHUNK * sizeof(double));
+    plain->group_invstd = arena_array(arena, net_groups(net), INFER_CHUNK * sizeof(double));
     plain->workspace = arena_array(arena, workspace, sizeof(real));
     return plain->z && plain->out && plain->group_mean && plain->group_invstd && plain->workspace ? STATUS_OK : STATUS_NOMEM;
 }
@@ -58,7 +53,7 @@ static const real *finish_block(struct plain_infer *plain, size_t index, const r
             struct batchnorm_transform part = running_transform_block(net, index, transform);
             batchnorm_forward(rows, conv->cout, &part, gamma, beta, plain->z, plain->z);
         } else {
-            struct groupnorm_shape shape = {n, conv->cout, conv->h * conv->w, groups_of(net), net->config.eps};
+            struct groupnorm_shape shape = {n, conv->cout, conv->h * conv->w, net_groups(net), net->config.eps};
             groupnorm_forward(&shape, gamma, beta, plain->z, plain->group_mean, plain->group_invstd, plain->z);
         }
     }

@@ -62,6 +62,10 @@ enum status net_plan(const struct net_config *config, const struct engine *engin
 /* Return whether the norm layers keep running statistics (batch, batchrenorm). */
 bool net_has_running(const struct net *net);
 
+/* Return whether each image is normalised by its own statistics (group, layer), and in how many groups of channels (layer: 1). */
+bool net_is_grouped(const struct net *net);
+size_t net_groups(const struct net *net);
+
 /* Return the index of the tensor of this name, or -1. */
 int net_find_param(const struct net *net, const char *name);
 

@@ -34,6 +34,9 @@ const char *packed_method(const struct net *net, size_t index);
 /* Return the elements of one image of a block's input, borders included. */
 size_t packed_input_size(const struct packed_block *block);
 
+/* Return the size of what a block's convolution gives, channels padded. */
+struct block_size packed_output(const struct packed_block *block);
+
 /* Make it; net->engine has kernels. STATUS_NOMEM. */
 enum status packed_create(struct packed *packed, const struct net *net, bool backward, struct arena *arena);
 
