@@ -9,7 +9,7 @@ from support import LONG, SHIM, Place, call, check, recorded, run, seed_from_arg
 
 POINTS = 300 if LONG else 9
 CALLS = ["write", "pwrite", "copy_file_range", "rename", "unlink", "ftruncate", "fallocate", "fsync", "fdatasync"]
-STATES = ["--state-every", "0.1"]
+STATES = ["--state-every", "0.05"]
 
 
 class Shim:
@@ -30,7 +30,7 @@ class Shim:
 
 
 def main():
-    place = Place(steps=2000, every=200, trace=50)
+    place = Place(steps=12000, every=1200, trace=300)
     random = seed_from_arguments()
     ended, codes, lost = collections.Counter(), collections.Counter(), 0
     try:
