@@ -19,8 +19,8 @@ static enum status create_block(struct fused *fused, size_t index, struct arena 
     block->z = arena_array(arena, fused->n * z, sizeof(real));
     block->pooled = net->block[index].pool ? arena_array(arena, fused->n * pooled, sizeof(real)) : block->z;
     block->dout = arena_array(arena, fused->n * pooled, sizeof(real));
-    block->in = index ? arena_array(arena, fused->n * packed_input_size(packed), sizeof(real)) : NULL;
-    if (!block->z || !block->pooled || !block->dout || (index && !block->in))
+    block->in = arena_array(arena, packed->at_once * packed_input_size(packed), sizeof(real));
+    if (!block->z || !block->pooled || !block->dout || !block->in)
         return STATUS_NOMEM;
     if (net_is_grouped(net)) {
         block->group_mean = arena_array(arena, fused->n * net_groups(net), sizeof(double));
@@ -49,11 +49,9 @@ enum status fused_create(struct fused *fused, const struct net *net, size_t n, s
     }
     if (status)
         return status;
-    const struct packed_block *first = &fused->packed.block[0];
     fused->dz = arena_array(arena, dz, sizeof(real));
-    fused->image = arena_array(arena, first->at_once * packed_input_size(first), sizeof(real));
     fused->average = arena_array(arena, packed_channels(net->features), sizeof(real));
-    return fused->dz && fused->image && fused->average ? STATUS_OK : STATUS_NOMEM;
+    return fused->dz && fused->average ? STATUS_OK : STATUS_NOMEM;
 }
 
 void fused_convolve(struct packed *packed, size_t index, const real *weights, size_t n, const real *x, real *z)
@@ -110,23 +108,24 @@ static void forward_images(struct fused *fused, size_t index, const real *weight
     }
 }
 
-/* The input of images first .. first + n of a block: from the images, or from what the block before it lets through. */
+/* The input of images first .. first + n of a block, from the images or from what the block before it lets through. It is made anew for
+ * the backward pass: that moves fewer bytes than keeping it. */
 static const real *input(struct fused *fused, size_t index, size_t first, size_t n, const real *x)
 {
     const struct packed_block *packed = &fused->packed.block[index];
-    struct fused_block *block = &fused->block[index];
-    if (index == 0) {
-        packed_image(packed, n, x + first * packed->conv.h * packed->conv.w * packed->conv.cin, fused->image);
-        return fused->image;
-    }
-    struct fused_block *before = &fused->block[index - 1];
     struct block_size size = {packed->conv.h, packed->conv.w, packed->conv.cin};
-    for (size_t image = first; image < first + n; image++) {
-        struct block_affine affine = affine_of(&before->affine, image);
-        fused->net->engine->block->activate(&size, before->pooled + image * size.h * size.w * size.channels, &affine,
-                                            block->in + image * packed_input_size(packed));
+    size_t image_size = size.h * size.w * size.channels;
+    real *in = fused->block[index].in;
+    if (index == 0) {
+        packed_image(packed, n, x + first * image_size, in);
+        return in;
     }
-    return block->in + first * packed_input_size(packed);
+    for (size_t i = 0; i < n; i++) {
+        struct block_affine affine = affine_of(&fused->block[index - 1].affine, first + i);
+        fused->net->engine->block->activate(&size, fused->block[index - 1].pooled + (first + i) * image_size, &affine,
+                                            in + i * packed_input_size(packed));
+    }
+    return in;
 }
 
 /* The transform and the vectors of a batch norm, once all images' statistics are in. */
@@ -184,35 +183,45 @@ enum status fused_forward(struct fused *fused, const struct running_mode *mode, 
     return STATUS_OK;
 }
 
-/* block->affine's offsets and slopes, and the gradients of gamma and beta. */
-static void backward_norm(struct fused *fused, size_t index, const real *weights, real *gradient)
+static void begin_sums(struct affine *affine)
+{
+    memset(affine->sum, 0, affine->wide * sizeof(double));
+    memset(affine->sum_z, 0, affine->wide * sizeof(double));
+}
+
+/* Take one image's dout, just made, into the sums that the gradients of a norm need; of a group norm the image's is all there is. */
+static void add_sums(struct fused *fused, size_t index, const real *weights, size_t image, real *gradient)
 {
     const struct net *net = fused->net;
     const struct net_block *shape = &net->block[index];
     struct fused_block *block = &fused->block[index];
     struct affine *affine = &block->affine;
     struct block_size out = out_size_of(net, index, affine->wide);
-    size_t image_size = out.h * out.w * out.channels, pixels = shape->conv.h * shape->conv.w;
+    size_t at = image * out.h * out.w * out.channels, group = image * net_groups(net);
+    struct block_affine vectors = affine_of(affine, image);
     if (net->config.norm == NORM_NONE)
         return;
-    const real *gamma = weights + net->params[shape->gamma].offset;
-    real *dgamma = gradient + net->params[shape->gamma].offset, *dbeta = gradient + net->params[shape->beta].offset;
-    for (size_t image = 0; image < fused->n; image++) {
-        if (image == 0 || net_is_grouped(net)) {
-            memset(affine->sum, 0, affine->wide * sizeof(double));
-            memset(affine->sum_z, 0, affine->wide * sizeof(double));
-        }
-        struct block_affine vectors = affine_of(affine, image);
-        net->engine->block->gradient_sums(&out, block->pooled + image * image_size, block->dout + image * image_size, &vectors,
-                                          affine->sum, affine->sum_z);
-        if (net_is_grouped(net)) {
-            struct affine_groups groups = {net_groups(net), pixels, net->config.eps, block->group_mean + image * net_groups(net),
-                                           block->group_invstd + image * net_groups(net)};
-            affine_group_backward(&groups, image, gamma, affine, dgamma, dbeta);
-        }
-    }
+    if (net_is_grouped(net))
+        begin_sums(affine);
+    net->engine->block->gradient_sums(&out, block->pooled + at, block->dout + at, &vectors, affine->sum, affine->sum_z);
     if (!net_is_grouped(net))
-        affine_batch_backward(&block->transform, gamma, (double)(fused->n * pixels), affine, dgamma, dbeta);
+        return;
+    struct affine_groups groups = {net_groups(net), shape->conv.h * shape->conv.w, net->config.eps, block->group_mean + group,
+                                   block->group_invstd + group};
+    affine_group_backward(&groups, image, weights + net->params[shape->gamma].offset, affine,
+                          gradient + net->params[shape->gamma].offset, gradient + net->params[shape->beta].offset);
+}
+
+/* The sums are in: the offsets and slopes of a batch norm's gradient, and the gradients of gamma and beta. */
+static void finish_sums(struct fused *fused, size_t index, const real *weights, real *gradient)
+{
+    const struct net *net = fused->net;
+    const struct net_block *shape = &net->block[index];
+    struct fused_block *block = &fused->block[index];
+    double values = (double)(fused->n * shape->conv.h * shape->conv.w);
+    if (net_has_running(net))
+        affine_batch_backward(&block->transform, weights + net->params[shape->gamma].offset, values, &block->affine,
+                              gradient + net->params[shape->gamma].offset, gradient + net->params[shape->beta].offset);
 }
 
 /* fused->dz = the gradient of z for images first .. first + n. */
@@ -243,13 +252,24 @@ static void backward_bias(struct fused *fused, size_t index, size_t n, real *db)
     }
 }
 
+/* dout of the block before, for images first .. first + n. */
+static void backward_data(struct fused *fused, size_t index, const real *weights, size_t first, size_t n, real *gradient)
+{
+    const struct conv_shape *conv = &fused->packed.block[index].conv;
+    if (first == 0)
+        begin_sums(&fused->block[index - 1].affine);
+    packed_data_gradient(&fused->packed, index, n, fused->dz, fused->block[index - 1].dout + first * conv->h * conv->w * conv->cin);
+    for (size_t image = first; image < first + n; image++)
+        add_sums(fused, index - 1, weights, image, gradient);
+}
+
 static void backward_block(struct fused *fused, size_t index, const real *weights, const real *x, real *gradient)
 {
     const struct net *net = fused->net;
     const struct net_block *shape = &net->block[index];
     struct packed_block *packed = &fused->packed.block[index];
     size_t dz = packed->at_once * (packed->conv.h + 2) * (packed->conv.w + 2) * packed->conv.cout;
-    backward_norm(fused, index, weights, gradient);
+    finish_sums(fused, index, weights, gradient);
     packed_backward(&fused->packed, index);
     memset(fused->dz, 0, dz * sizeof(real)); /* the borders, which lie elsewhere in each block */
     for (size_t first = 0, n; first < fused->n; first += n) {
@@ -257,11 +277,9 @@ static void backward_block(struct fused *fused, size_t index, const real *weight
         backward_images(fused, index, first, n);
         if (shape->bias >= 0)
             backward_bias(fused, index, n, gradient + net->params[shape->bias].offset);
-        const real *in = index ? fused->block[index].in + first * packed_input_size(packed) : input(fused, 0, first, n, x);
-        packed_add_gradient(&fused->packed, index, n, in, fused->dz);
+        packed_add_gradient(&fused->packed, index, n, input(fused, index, first, n, x), fused->dz);
         if (index)
-            packed_data_gradient(&fused->packed, index, n, fused->dz,
-                                 fused->block[index - 1].dout + first * packed->conv.h * packed->conv.w * packed->conv.cin);
+            backward_data(fused, index, weights, first, n, gradient);
     }
     packed_take_gradient(&fused->packed, index, gradient + net->params[shape->weight].offset);
 }
@@ -271,9 +289,11 @@ void fused_backward(struct fused *fused, const real *weights, const real *x, con
     const struct net *net = fused->net;
     size_t last = net->config.blocks - 1, wide = fused->block[last].affine.wide;
     size_t pixels = net->block[last].out_h * net->block[last].out_w;
+    begin_sums(&fused->block[last].affine);
     for (size_t image = 0; image < fused->n; image++) {
         memcpy(fused->average, dfeatures + image * net->features, net->features * sizeof(real));
         layers_average_backward(1, pixels, wide, fused->average, fused->block[last].dout + image * pixels * wide);
+        add_sums(fused, last, weights, image, gradient);
     }
     for (size_t i = net->config.blocks; i-- > 0;)
         backward_block(fused, i, weights, x, gradient);

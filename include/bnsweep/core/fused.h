@@ -7,9 +7,9 @@
 #include "bnsweep/core/packed.h"
 #include "bnsweep/core/running.h"
 
-/* One block's buffers over all n images, channels padded; owned by the arena. */
+/* One block's buffers, over all n images but for `in`, channels padded; owned by the arena. */
 struct fused_block {
-    real *in;     /* [n][h+2][w+2][cin], the border 0; NULL in the first block, which reads the images */
+    real *in;     /* [a few][h+2][w+2][cin], the border 0 */
     real *z;      /* [n][h][w][cout], the convolution's output */
     real *pooled; /* [n][out_h][out_w][cout], the z that each window lets through; z where there is no pool */
     real *dout;   /* [n][out_h][out_w][cout], the gradient of the block's output */
@@ -24,8 +24,8 @@ struct fused {
     size_t n;
     struct packed packed;
     struct fused_block block[NET_MAX_BLOCKS];
-    real *image, *dz;      /* a few images: the first block's input, and the gradient of z; borders 0 */
-    real *average;         /* [features, padded] */
+    real *dz;      /* the gradient of z, of a few images; borders 0 */
+    real *average; /* [features, padded] */
 };
 
 /* Make it for n images; net->engine has kernels. STATUS_NOMEM, STATUS_SHAPE. */
