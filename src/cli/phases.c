@@ -43,31 +43,33 @@ static void add_conv(const struct conv_shape *shape, enum phase_conv what, doubl
     }
 }
 
-static void direct_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y)
+static void direct_forward(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, struct ahead *ahead)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->direct->forward(shape, n, x, w, y);
+    timed.engine->direct->forward(shape, n, x, w, y, ahead);
     add_conv(shape, PHASE_CONV_FORWARD, started);
 }
 
-static void direct_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw)
+static void direct_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, struct ahead *ahead)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->direct->weights(shape, n, x, dy, dw);
+    timed.engine->direct->weights(shape, n, x, dy, dw, ahead);
     add_conv(shape, PHASE_CONV_BACKWARD_WEIGHTS, started);
 }
 
-static void winograd_forward(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace)
+static void winograd_forward(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace,
+                             struct ahead *ahead)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->winograd->forward(shape, n, x, u, y, workspace);
+    timed.engine->winograd->forward(shape, n, x, u, y, workspace, ahead);
     add_conv(shape, PHASE_CONV_FORWARD, started);
 }
 
-static void winograd_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace)
+static void winograd_weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace,
+                             struct ahead *ahead)
 {
     double started = stopwatch_now().cpu;
-    timed.engine->winograd->weights(shape, n, x, dy, du, workspace);
+    timed.engine->winograd->weights(shape, n, x, dy, du, workspace, ahead);
     add_conv(shape, PHASE_CONV_BACKWARD_WEIGHTS, started);
 }
 

@@ -86,6 +86,13 @@ void fused_group(const struct packed *packed, size_t index, const real *weights,
                  weights + net->params[block->beta].offset, affine);
 }
 
+/* Ask for what the images from `next` on will need of array[n][size], as many as `n`. */
+static void expect(struct fused *fused, const real *array, size_t size, size_t next, size_t n)
+{
+    size_t left = fused->n - next;
+    ahead_add(&fused->packed.ahead, array + next * size, (n < left ? n : left) * size);
+}
+
 /* Images first .. first + n of a block, up to what its pool lets through. */
 static void forward_images(struct fused *fused, size_t index, const real *weights, size_t first, size_t n, const real *x)
 {
@@ -94,7 +101,14 @@ static void forward_images(struct fused *fused, size_t index, const real *weight
     struct packed_block *packed = &fused->packed.block[index];
     struct fused_block *block = &fused->block[index];
     struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
+    size_t next = first + n, out_size = out.h * out.w * out.channels;
     real *z = block->z + first * size.h * size.w * size.channels;
+    if (packed->winograd) /* the direct way does so itself */
+        expect(fused, block->z, size.h * size.w * size.channels, next, n);
+    if (net->block[index].pool)
+        expect(fused, block->pooled, out_size, next, n);
+    if (index)
+        expect(fused, fused->block[index - 1].pooled, packed->conv.h * packed->conv.w * packed->conv.cin, next, n);
     fused_convolve(&fused->packed, index, weights, n, x, z);
     if (net_has_running(net))
         fused_moments(&fused->packed, index, n, z, &block->moments);
@@ -104,7 +118,7 @@ static void forward_images(struct fused *fused, size_t index, const real *weight
             fused_group(&fused->packed, index, weights, z, image, &block->moments, block->group_mean + image * net_groups(net),
                         block->group_invstd + image * net_groups(net), &block->affine);
         if (net->block[index].pool)
-            kernels->pool(&size, z, block->affine.sign, block->pooled + image * out.h * out.w * out.channels);
+            kernels->pool(&size, z, block->affine.sign, block->pooled + image * out_size);
     }
 }
 
@@ -256,9 +270,13 @@ static void backward_bias(struct fused *fused, size_t index, size_t n, real *db)
 static void backward_data(struct fused *fused, size_t index, const real *weights, size_t first, size_t n, real *gradient)
 {
     const struct conv_shape *conv = &fused->packed.block[index].conv;
+    struct fused_block *before = &fused->block[index - 1];
+    size_t size = conv->h * conv->w * conv->cin;
     if (first == 0)
-        begin_sums(&fused->block[index - 1].affine);
-    packed_data_gradient(&fused->packed, index, n, fused->dz, fused->block[index - 1].dout + first * conv->h * conv->w * conv->cin);
+        begin_sums(&before->affine);
+    expect(fused, before->dout, size, first + n, n);
+    expect(fused, before->pooled, size, first + n, n);
+    packed_data_gradient(&fused->packed, index, n, fused->dz, before->dout + first * size);
     for (size_t image = first; image < first + n; image++)
         add_sums(fused, index - 1, weights, image, gradient);
 }
@@ -269,6 +287,7 @@ static void backward_block(struct fused *fused, size_t index, const real *weight
     const struct net_block *shape = &net->block[index];
     struct packed_block *packed = &fused->packed.block[index];
     size_t dz = packed->at_once * (packed->conv.h + 2) * (packed->conv.w + 2) * packed->conv.cout;
+    struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
     finish_sums(fused, index, weights, gradient);
     packed_backward(&fused->packed, index);
     memset(fused->dz, 0, dz * sizeof(real)); /* the borders, which lie elsewhere in each block */
@@ -277,6 +296,8 @@ static void backward_block(struct fused *fused, size_t index, const real *weight
         backward_images(fused, index, first, n);
         if (shape->bias >= 0)
             backward_bias(fused, index, n, gradient + net->params[shape->bias].offset);
+        expect(fused, fused->block[index].dout, out.h * out.w * out.channels, first + n, n);
+        expect(fused, fused->block[index].z, size.h * size.w * size.channels, first + n, n);
         packed_add_gradient(&fused->packed, index, n, input(fused, index, first, n, x), fused->dz);
         if (index)
             backward_data(fused, index, weights, first, n, gradient);

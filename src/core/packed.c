@@ -109,9 +109,10 @@ void packed_convolve(struct packed *packed, size_t index, size_t n, const real *
     const struct engine *engine = packed->net->engine;
     struct packed_block *block = &packed->block[index];
     if (block->winograd)
-        engine->winograd->forward(&block->conv, n, x, block->transformed, y, packed->workspace);
+        engine->winograd->forward(&block->conv, n, x, block->transformed, y, packed->workspace, &packed->ahead);
     else
-        engine->direct->forward(&block->conv, n, x, block->forward, y);
+        engine->direct->forward(&block->conv, n, x, block->forward, y, &packed->ahead);
+    packed->ahead.count = 0;
 }
 
 /* turned[8 - tap][cout][cin] = w[tap][cin][cout]. */
@@ -143,9 +144,10 @@ void packed_add_gradient(struct packed *packed, size_t index, size_t n, const re
     const struct engine *engine = packed->net->engine;
     struct packed_block *block = &packed->block[index];
     if (block->winograd)
-        engine->winograd->weights(&block->conv, n, x, dy, block->sums, packed->workspace);
+        engine->winograd->weights(&block->conv, n, x, dy, block->sums, packed->workspace, &packed->ahead);
     else
-        engine->direct->weights(&block->conv, n, x, dy, block->sums);
+        engine->direct->weights(&block->conv, n, x, dy, block->sums, &packed->ahead);
+    packed->ahead.count = 0;
 }
 
 void packed_data_gradient(struct packed *packed, size_t index, size_t n, const real *dy, real *dx)
@@ -153,9 +155,10 @@ void packed_data_gradient(struct packed *packed, size_t index, size_t n, const r
     const struct engine *engine = packed->net->engine;
     struct packed_block *block = &packed->block[index];
     if (block->winograd)
-        engine->winograd->forward(&block->turned, n, dy, block->backward, dx, packed->workspace);
+        engine->winograd->forward(&block->turned, n, dy, block->backward, dx, packed->workspace, &packed->ahead);
     else
-        engine->direct->forward(&block->turned, n, dy, block->backward, dx);
+        engine->direct->forward(&block->turned, n, dy, block->backward, dx, &packed->ahead);
+    packed->ahead.count = 0;
 }
 
 void packed_take_gradient(struct packed *packed, size_t index, real *gradient)

@@ -179,12 +179,13 @@ INLINE void inputs(const struct conv_shape *shape, struct place p, size_t count,
 }
 
 /* m = the 16 products of GROUP tiles with `vectors` vectors of output channels, `columns` of which there are in u. */
-INLINE void products(size_t vectors, size_t columns, size_t cin, const real *v, const real *u, real *m)
+INLINE void products(size_t vectors, size_t columns, size_t cin, const real *v, const real *u, real *m, struct ahead *ahead)
 {
     for (size_t f = 0; f < WINOGRAD_FREQUENCIES; f++)
         for (size_t t = 0; t < GROUP; t += TILE_ROWS) {
             const real *rows = v + f * V_FREQUENCY + t * LANES, *weights = u + f * cin * columns;
             vector sum[TILE_ROWS][VECTORS] = {0};
+            ahead_step(ahead);
             for (size_t c = 0; c < cin; c += LANES) {
                 tile_accumulate(TILE_ROWS, vectors, LANES, rows + c / LANES * V_BLOCK, LANES, 1, weights + c * columns, columns, sum);
                 if ((c + LANES) % CHAIN == 0 || c + LANES == cin)
@@ -203,10 +204,12 @@ INLINE void outputs(const struct conv_shape *shape, struct place p, size_t count
                              shape->w * cout, cout);
 }
 
-static void forward(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace)
+static void forward(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace,
+                    struct ahead *ahead)
 {
     size_t tiles = n * (shape->h / 2) * (shape->w / 2), cin = shape->cin;
     real *v = workspace, *m = workspace + cin / LANES * V_BLOCK;
+    ahead_begin(ahead, (tiles + GROUP - 1) / GROUP * (shape->cout / LANES) * (WINOGRAD_FREQUENCIES * GROUP / TILE_ROWS) / VECTORS);
     for (size_t first = 0; first < tiles; first += GROUP) {
         size_t count = tiles - first < GROUP ? tiles - first : GROUP;
         struct place p = place_of(shape, first);
@@ -218,21 +221,23 @@ static void forward(const struct conv_shape *shape, size_t n, const real *x, con
             size_t columns = columns_at(shape->cout, o);
             const real *weights = u + WINOGRAD_FREQUENCIES * cin * o;
             if (columns == COLUMNS)
-                products(VECTORS, COLUMNS, cin, v, weights, m);
+                products(VECTORS, COLUMNS, cin, v, weights, m, ahead);
             else
                 for (size_t k = 0; k < columns; k += LANES)
-                    products(1, columns, cin, v, weights + k, m + k);
+                    products(1, columns, cin, v, weights + k, m + k, ahead);
             outputs(shape, p, count, columns, m, y + o);
         }
     }
 }
 
 /* du[cin][cout] += v[count][cin]^T d[count][cout], one frequency and COLUMNS or fewer output channels; du is at the first of them. */
-INLINE void accumulate(const struct conv_shape *shape, size_t count, size_t columns, const real *v, const real *d, real *du)
+INLINE void accumulate(const struct conv_shape *shape, size_t count, size_t columns, const real *v, const real *d, real *du,
+                       struct ahead *ahead)
 {
     for (size_t c = 0; c < shape->cin; c += TILE_ROWS) {
         const real *rows = v + c / LANES * WV_BLOCK + c % LANES;
         vector sum[TILE_ROWS][VECTORS] = {0};
+        ahead_step(ahead);
         if (columns == COLUMNS) {
             tile_accumulate(TILE_ROWS, VECTORS, count, rows, 1, LANES, d, COLUMNS, sum);
             tile_flush(TILE_ROWS, VECTORS, 1, sum, du + c * shape->cout, shape->cout);
@@ -255,10 +260,12 @@ INLINE void gradients(const struct conv_shape *shape, struct place p, size_t cou
                                d + t * COLUMNS + k, WD_FREQUENCY);
 }
 
-static void weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace)
+static void weights(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace,
+                    struct ahead *ahead)
 {
     size_t cin = shape->cin, cout = shape->cout, tiles = n * (shape->h / 2) * (shape->w / 2);
     real *v = workspace, *d = workspace + cin / LANES * WV_BLOCK;
+    ahead_begin(ahead, (tiles + WINOGRAD_GROUP - 1) / WINOGRAD_GROUP * (cout / LANES) * (cin / TILE_ROWS) * WINOGRAD_FREQUENCIES / VECTORS);
     for (size_t first = 0; first < tiles; first += WINOGRAD_GROUP) {
         size_t count = tiles - first < WINOGRAD_GROUP ? tiles - first : WINOGRAD_GROUP;
         struct place p = place_of(shape, first);
@@ -268,7 +275,7 @@ static void weights(const struct conv_shape *shape, size_t n, const real *x, con
             size_t columns = columns_at(cout, o);
             gradients(shape, p, count, columns, dy + o, d);
             for (size_t f = 0; f < WINOGRAD_FREQUENCIES; f++)
-                accumulate(shape, count, columns, v + f * WV_FREQUENCY, d + f * WD_FREQUENCY, du + f * cin * cout + o);
+                accumulate(shape, count, columns, v + f * WV_FREQUENCY, d + f * WD_FREQUENCY, du + f * cin * cout + o, ahead);
         }
     }
 }

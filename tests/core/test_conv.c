@@ -127,12 +127,13 @@ static void way_forward(const struct way *way, const struct conv_shape *shape, s
     if (way->kind == REFERENCE)
         conv_forward(shape, n, x, w, y, room);
     if (way->kind == DIRECT || way->kind == WINOGRAD) {
+        struct ahead ahead = {0};
         real *bordered = with_border(shape, n, shape->cin, x), *u = scratch(WINOGRAD_FREQUENCIES * shape->cin * shape->cout);
         if (way->kind == DIRECT) {
-            way->engine->direct->forward(shape, n, bordered, w, y);
+            way->engine->direct->forward(shape, n, bordered, w, y, &ahead);
         } else {
             way->engine->winograd->transform(shape->cin, shape->cout, w, u);
-            way->engine->winograd->forward(shape, n, bordered, u, y, room);
+            way->engine->winograd->forward(shape, n, bordered, u, y, room, &ahead);
         }
         free(bordered);
         free(u);
@@ -150,13 +151,14 @@ static void way_weights(const struct way *way, const struct conv_shape *shape, s
     if (way->kind == REFERENCE)
         conv_backward_weights(shape, n, x, dy, dw, room);
     if (way->kind == DIRECT || way->kind == WINOGRAD) {
+        struct ahead ahead = {0};
         real *x_bordered = with_border(shape, n, shape->cin, x), *dy_bordered = with_border(shape, n, shape->cout, dy);
         if (way->kind == DIRECT) {
-            way->engine->direct->weights(shape, n, x_bordered, dy_bordered, dw);
+            way->engine->direct->weights(shape, n, x_bordered, dy_bordered, dw, &ahead);
         } else {
             real *du = calloc(WINOGRAD_FREQUENCIES * plane, sizeof *du), *more = scratch(CONV_TAPS * plane);
             assert_non_null(du);
-            way->engine->winograd->weights(shape, n, x_bordered, dy_bordered, du, room);
+            way->engine->winograd->weights(shape, n, x_bordered, dy_bordered, du, room, &ahead);
             way->engine->winograd->gradient(shape->cin, shape->cout, du, more);
             for (size_t i = 0; i < CONV_TAPS * plane; i++)
                 dw[i] += more[i];

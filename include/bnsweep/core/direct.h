@@ -5,13 +5,14 @@
 #ifndef BNSWEEP_CORE_DIRECT_H
 #define BNSWEEP_CORE_DIRECT_H
 
+#include "bnsweep/core/ahead.h"
 #include "bnsweep/core/conv.h"
 
 struct direct {
-    /* y = the convolution of x. */
-    void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y);
-    /* dw[3][3][cin][cout] += the gradient of w. */
-    void (*weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw);
+    /* y = the convolution of x; meanwhile `ahead` is fetched. */
+    void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *w, real *y, struct ahead *ahead);
+    /* dw[3][3][cin][cout] += the gradient of w; likewise. */
+    void (*weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *dw, struct ahead *ahead);
 };
 
 /* One other than baseline must not be called on a processor without its instructions. avx512, avx2 and neon give the same bits. */

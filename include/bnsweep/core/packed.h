@@ -23,6 +23,7 @@ struct packed {
     const struct net *net; /* not owned */
     struct packed_block block[NET_MAX_BLOCKS];
     real *workspace;
+    struct ahead ahead; /* fetched by the next convolution or gradient, and then forgotten */
 };
 
 /* Return the channels padded to a multiple of 16. */

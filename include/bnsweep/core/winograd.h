@@ -7,6 +7,7 @@
 #ifndef BNSWEEP_CORE_WINOGRAD_H
 #define BNSWEEP_CORE_WINOGRAD_H
 
+#include "bnsweep/core/ahead.h"
 #include "bnsweep/core/conv.h"
 
 #include <stdbool.h>
@@ -16,10 +17,12 @@ enum { WINOGRAD_FREQUENCIES = 16, WINOGRAD_GROUP = 64 /* tiles whose gradient of
 struct winograd {
     /* u = G w G^T of w[3][3][cin][cout]. */
     void (*transform)(size_t cin, size_t cout, const real *w, real *u);
-    /* y = the convolution of x. */
-    void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace);
-    /* du += the transformed gradient of the weights. */
-    void (*weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace);
+    /* y = the convolution of x; meanwhile `ahead` is fetched. */
+    void (*forward)(const struct conv_shape *shape, size_t n, const real *x, const real *u, real *y, real *workspace,
+                    struct ahead *ahead);
+    /* du += the transformed gradient of the weights; likewise. */
+    void (*weights)(const struct conv_shape *shape, size_t n, const real *x, const real *dy, real *du, real *workspace,
+                    struct ahead *ahead);
     /* dw[3][3][cin][cout] = G^T du G. */
     void (*gradient)(size_t cin, size_t cout, const real *du, real *dw);
 };
