@@ -9,11 +9,11 @@
 #include "bnsweep/sweep/settings.h"
 
 /* X(NAME, key, text): what a check does with the validation set; the last is what one more score costs that shares the first
- * convolution with the others, once for each BN momentum. */
+ * convolution with the first. */
 #define BENCH_CHECK(X)                                                                  \
-    X(STATISTICS, "statistics", "fresh statistics")                                     \
-    X(TRAINING, "training_mode", "training mode, with them")                            \
-    X(EVALUATION, "evaluation_mode", "evaluation mode, for each BN momentum")
+    X(TRAINING, "training_mode", "fresh statistics, training mode")                     \
+    X(EVALUATION, "evaluation_mode", "evaluation mode, one BN momentum")                \
+    X(FURTHER, "further_momentum", "evaluation mode, each further one")
 
 enum bench_check {
 #define X(name, key, text) BENCH_CHECK_##name,

@@ -100,7 +100,8 @@ static enum status statistics(struct trajectory *t)
 {
     struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = images(t);
-    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed);
+    struct infer_score score;
+    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->mixed, &score);
     return STATUS_OK;
 }
 

@@ -65,7 +65,7 @@ static void count_passes(const struct settings *s, double momenta, bool failing,
     double checks = (double)extent.checks, emas = (double)extent.emas;
     double most = plan.reest_count ? (double)plan.reest_batches[plan.reest_count - 1] : 0;
     bool running = s->norm == NORM_BATCH || s->norm == NORM_BATCHRENORM;
-    *evaluations = checks * (1 + momenta) + due(plan.ema, checks, failing) * momenta * 2 * emas;
+    *evaluations = checks * momenta + due(plan.ema, checks, failing) * momenta * 2 * emas;
     *batches = 0;
     if (!running)
         return;

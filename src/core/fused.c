@@ -9,18 +9,50 @@ static struct block_size out_size_of(const struct net *net, size_t index, size_t
     return (struct block_size){net->block[index].out_h, net->block[index].out_w, channels};
 }
 
-static enum status create_block(struct fused *fused, size_t index, struct arena *arena)
+enum { APART = 17 * 16 }; /* elements between two buffers, or equal images in them would share their place in the cache */
+
+/* Elements of one image: a block's z, and what its pool lets through. */
+struct image_sizes {
+    size_t z, out;
+};
+
+static struct image_sizes image_sizes(const struct net *net, size_t index)
+{
+    const struct net_block *shape = &net->block[index];
+    size_t channels = packed_channels(shape->conv.cout);
+    return (struct image_sizes){shape->conv.h * shape->conv.w * channels, shape->out_h * shape->out_w * channels};
+}
+
+static real *carve(struct room *room, size_t size)
+{
+    real *at = room->at;
+    room->at += size + APART;
+    room->size -= size + APART;
+    return at;
+}
+
+size_t fused_room(const struct net *net, size_t n)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < net->config.blocks; i++) {
+        struct image_sizes image = image_sizes(net, i);
+        room += n * (image.z + (net->block[i].pool ? image.out : 0) + image.out) + 3 * APART;
+    }
+    return room;
+}
+
+static enum status create_block(struct fused *fused, size_t index, struct room *room, struct arena *arena)
 {
     const struct net *net = fused->net;
     const struct packed_block *packed = &fused->packed.block[index];
     struct fused_block *block = &fused->block[index];
-    struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
-    size_t images = net_is_grouped(net) ? fused->n : 1, z = size.h * size.w * size.channels, pooled = out.h * out.w * size.channels;
-    block->z = arena_array(arena, fused->n * z, sizeof(real));
-    block->pooled = net->block[index].pool ? arena_array(arena, fused->n * pooled, sizeof(real)) : block->z;
-    block->dout = arena_array(arena, fused->n * pooled, sizeof(real));
+    struct image_sizes image = image_sizes(net, index);
+    size_t images = net_is_grouped(net) ? fused->n : 1;
+    block->z = carve(room, fused->n * image.z);
+    block->pooled = net->block[index].pool ? carve(room, fused->n * image.out) : block->z;
+    block->dout = carve(room, fused->n * image.out);
     block->in = arena_array(arena, packed->at_once * packed_input_size(packed), sizeof(real));
-    if (!block->z || !block->pooled || !block->dout || !block->in)
+    if (!block->in)
         return STATUS_NOMEM;
     if (net_is_grouped(net)) {
         block->group_mean = arena_array(arena, fused->n * net_groups(net), sizeof(double));
@@ -28,11 +60,11 @@ static enum status create_block(struct fused *fused, size_t index, struct arena 
         if (!block->group_mean || !block->group_invstd)
             return STATUS_NOMEM;
     }
-    enum status status = moments_create(&block->moments, size.channels, arena);
+    enum status status = moments_create(&block->moments, packed->conv.cout, arena);
     return status ? status : affine_create(&block->affine, net->block[index].conv.cout, images, arena);
 }
 
-enum status fused_create(struct fused *fused, const struct net *net, size_t n, struct arena *arena)
+enum status fused_create(struct fused *fused, const struct net *net, size_t n, struct room room, struct arena *arena)
 {
     *fused = (struct fused){.net = net, .n = n};
     enum status status = packed_create(&fused->packed, net, true, arena);
@@ -43,7 +75,7 @@ enum status fused_create(struct fused *fused, const struct net *net, size_t n, s
         dz = size > dz ? size : dz;
         status = conv_check(&block->conv, n);
         if (!status)
-            status = create_block(fused, i, arena);
+            status = create_block(fused, i, &room, arena);
         if (status)
             status = status_context(status, "block %zu", i + 1);
     }

@@ -6,25 +6,35 @@
 
 #include <string.h>
 
-static enum status create_blocks(struct pass *pass, struct arena *arena)
+static enum status create_blocks(struct pass *pass, struct room room, struct arena *arena)
 {
     if (pass->net->engine->block) {
         pass->fused = arena_array(arena, 1, sizeof *pass->fused);
-        return pass->fused ? fused_create(pass->fused, pass->net, pass->n, arena) : STATUS_NOMEM;
+        return pass->fused ? fused_create(pass->fused, pass->net, pass->n, room, arena) : STATUS_NOMEM;
     }
     pass->plain = arena_array(arena, 1, sizeof *pass->plain);
     return pass->plain ? plain_create(pass->plain, pass->net, pass->n, arena) : STATUS_NOMEM;
 }
 
-enum status pass_create(struct pass *pass, const struct net *net, size_t n, struct arena *arena)
+enum status pass_room(const struct net *net, size_t n, size_t *size)
 {
-    const struct net_config *config = &net->config;
-    *pass = (struct pass){.net = net, .n = n};
-    for (size_t i = 0; i < config->blocks; i++) {
+    for (size_t i = 0; i < net->config.blocks; i++) {
         enum status status = conv_check(&net->block[i].conv, n);
         if (status)
             return status_context(status, "block %zu", i + 1);
     }
+    *size = net->engine->block ? fused_room(net, n) : 0;
+    return STATUS_OK;
+}
+
+enum status pass_create(struct pass *pass, const struct net *net, size_t n, struct room room, struct arena *arena)
+{
+    const struct net_config *config = &net->config;
+    size_t need = 0;
+    *pass = (struct pass){.net = net, .n = n};
+    enum status status = pass_room(net, n, &need);
+    if (status)
+        return status;
     pass->x = arena_array(arena, n * config->image_h * config->image_w * config->image_channels, sizeof(real));
     pass->labels = arena_array(arena, n, sizeof(int32_t));
     pass->features = arena_array(arena, n * net->features, sizeof(real));
@@ -33,7 +43,11 @@ enum status pass_create(struct pass *pass, const struct net *net, size_t n, stru
     pass->dlogits = arena_array(arena, n, config->classes * sizeof(real));
     if (!pass->x || !pass->labels || !pass->features || !pass->dfeatures || !pass->logits || !pass->dlogits)
         return STATUS_NOMEM;
-    enum status status = create_blocks(pass, arena);
+    if (!room.at)
+        room = (struct room){arena_array(arena, need, sizeof(real)), need};
+    if (room.size < need || !room.at)
+        return STATUS_NOMEM;
+    status = create_blocks(pass, room, arena);
     if (!status)
         status = running_batch_create(&pass->batch, net, arena);
     return status ? status : running_transform_create(&pass->transform, net, arena);

@@ -49,7 +49,7 @@ static void probe(struct trajectory *t, struct running_batch *out)
 {
     struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = validation(t, t->config.plan.probe_size);
-    infer_statistics(&t->infer, &mode, t->weights, &set, out, &t->mixed);
+    infer_statistics(&t->infer, &mode, t->weights, &set, out, &t->mixed, NULL);
 }
 
 void check_before_step(struct trajectory *t)
@@ -57,31 +57,32 @@ void check_before_step(struct trajectory *t)
     probe(t, &t->probe_before);
 }
 
-/* Fresh statistics of the validation set, taken in training mode. */
+/* Fresh statistics of the validation set, taken in training mode, and its score with them. */
 static void measure_fresh(struct trajectory *t)
 {
     struct running_mode mode = {.running = &t->running[0], .held = t->held, .step = (double)t->step};
     struct infer_set set = validation(t, t->config.plan.val_size);
-    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->training);
+    struct infer_score score;
+    infer_statistics(&t->infer, &mode, t->weights, &set, &t->fresh, &t->training, &score);
+    *place(t, VARIABLE_acc_train) = score.accuracy;
+    *place(t, VARIABLE_val_loss_train) = score.loss;
     if (net_has_running(&t->net))
         running_evaluation_batch(&t->net, &t->fresh, &t->fresh_transform);
     for (size_t m = 0; t->config.plan.probe_writes_stats && net_has_running(&t->net) && m < t->config.momenta_count; m++)
         running_update(&t->net, t->held, &t->fresh, set.n, &t->running[m]);
 }
 
-/* Score the validation set in training mode and with each momentum's running statistics: scores[1 + momenta], in one go. */
+/* Score the validation set with each momentum's running statistics: scores[momenta], in one go. */
 static void measure_scores(struct trajectory *t)
 {
-    const struct batchnorm_transform *transforms[1 + TRAJECTORY_MAX_MOMENTA] = {&t->training};
+    const struct batchnorm_transform *transforms[TRAJECTORY_MAX_MOMENTA];
     struct infer_set set = validation(t, t->config.plan.val_size);
     for (size_t m = 0; m < t->config.momenta_count; m++) {
         if (net_has_running(&t->net))
             running_evaluation(&t->net, &t->running[m], &t->evaluations[m]);
-        transforms[1 + m] = &t->evaluations[m];
+        transforms[m] = &t->evaluations[m];
     }
-    infer_evaluate_all(&t->infer, t->weights, 1 + t->config.momenta_count, transforms, &set, t->scores);
-    *place(t, VARIABLE_acc_train) = t->scores[0].accuracy;
-    *place(t, VARIABLE_val_loss_train) = t->scores[0].loss;
+    infer_evaluate_all(&t->infer, t->weights, t->config.momenta_count, transforms, &set, t->scores);
 }
 
 /* What all momenta of the trajectory have in common. */
@@ -206,7 +207,7 @@ static enum status measure_unit(struct trajectory *t, size_t unit, bool last)
         }
         lag_of_running(t->net.channels, running, &t->fresh, place(t, VARIABLE_mean_lag), place(t, VARIABLE_var_ratio));
     }
-    struct infer_score score = t->scores[1 + unit];
+    struct infer_score score = t->scores[unit];
     *place(t, VARIABLE_acc_eval) = score.accuracy;
     *place(t, VARIABLE_val_loss_eval) = score.loss;
     enum status status = STATUS_OK;

@@ -66,6 +66,23 @@ static enum status check_sizes(const struct net_config *net, const struct task_c
                        net->image_w, net->classes);
 }
 
+/* Training and inference never work at the same time, and share their largest memory. */
+static enum status create_passes(struct trajectory *t)
+{
+    const struct trajectory_config *config = &t->config;
+    struct room room = {0};
+    size_t images = infer_room(&t->net, config->task.val_size);
+    enum status status = pass_room(&t->net, config->task.batch, &room.size);
+    if (status)
+        return status;
+    room.size = images > room.size ? images : room.size;
+    room.at = arena_array(&t->arena, room.size, sizeof(real));
+    if (!room.at)
+        return STATUS_NOMEM;
+    status = pass_create(&t->pass, &t->net, config->task.batch, room, &t->arena);
+    return status ? status : infer_create(&t->infer, &t->net, room, &t->arena);
+}
+
 static enum status create_parts(struct trajectory *t)
 {
     const struct trajectory_config *config = &t->config;
@@ -86,9 +103,7 @@ static enum status create_parts(struct trajectory *t)
     if (!status)
         status = task_create(&t->task, &config->task, &t->arena);
     if (!status)
-        status = pass_create(&t->pass, &t->net, config->task.batch, &t->arena);
-    if (!status)
-        status = infer_create(&t->infer, &t->net, &t->arena);
+        status = create_passes(t);
     if (!status)
         status = optim_create(&t->optim, &config->optim, &t->net, &t->arena);
     if (!status)

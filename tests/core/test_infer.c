@@ -21,7 +21,7 @@ static void assert_agrees(const struct net_config *config, const bool *held, dou
     struct running_batch batch;
     struct batchnorm_transform transform;
     small_net_create(&small, config, IMAGES);
-    assert_ok(infer_create(&infer, &small.net, &small.arena));
+    assert_ok(infer_create(&infer, &small.net, (struct room){0}, &small.arena));
     assert_ok(running_batch_create(&batch, &small.net, &small.arena));
     assert_ok(running_transform_create(&transform, &small.net, &small.arena));
     struct infer_set set = {IMAGES, small.pass.x, small.pass.labels};
@@ -29,7 +29,7 @@ static void assert_agrees(const struct net_config *config, const bool *held, dou
     small.mode.step = step;
     memcpy(small.held, held, 2 * sizeof *held);
     double loss = small_net_loss(&small);
-    infer_statistics(&infer, &small.mode, small.weights, &set, &batch, &transform);
+    infer_statistics(&infer, &small.mode, small.weights, &set, &batch, &transform, NULL);
     struct infer_score score = infer_evaluate(&infer, small.weights, &transform, &set);
     assert_near(score.loss, loss, 64 * NUMBERS_ROUNDING);
     assert_near(score.accuracy, (double)layers_correct(IMAGES, config->classes, small.pass.logits, small.pass.labels) / IMAGES,
@@ -83,7 +83,7 @@ static void evaluation_does_not_see_the_batch(void **state)
     struct batchnorm_transform transform;
     double accuracy = 0, loss = 0;
     small_net_create(&small, &config, IMAGES);
-    assert_ok(infer_create(&infer, &small.net, &small.arena));
+    assert_ok(infer_create(&infer, &small.net, (struct room){0}, &small.arena));
     assert_ok(running_transform_create(&transform, &small.net, &small.arena));
     running_evaluation(&small.net, &small.running, &transform);
     for (size_t i = 0; i < IMAGES; i++) {
@@ -109,12 +109,12 @@ static void fresh_statistics_make_evaluation_training(void **state)
     struct running_batch batch;
     struct batchnorm_transform training, evaluation;
     small_net_create(&small, &config, IMAGES);
-    assert_ok(infer_create(&infer, &small.net, &small.arena));
+    assert_ok(infer_create(&infer, &small.net, (struct room){0}, &small.arena));
     assert_ok(running_batch_create(&batch, &small.net, &small.arena));
     assert_ok(running_transform_create(&training, &small.net, &small.arena));
     assert_ok(running_transform_create(&evaluation, &small.net, &small.arena));
     struct infer_set set = {IMAGES, small.pass.x, small.pass.labels};
-    infer_statistics(&infer, &small.mode, small.weights, &set, &batch, &training);
+    infer_statistics(&infer, &small.mode, small.weights, &set, &batch, &training, NULL);
     running_evaluation_batch(&small.net, &batch, &evaluation);
     struct infer_score a = infer_evaluate(&infer, small.weights, &training, &set),
                        b = infer_evaluate(&infer, small.weights, &evaluation, &set);

@@ -114,11 +114,11 @@ static void infer_with(struct small_net *small, struct running_batch *batch, str
 {
     struct infer infer;
     struct infer_set set = {n, small->pass.x, small->pass.labels};
-    assert_ok(infer_create(&infer, &small->net, &small->arena));
+    assert_ok(infer_create(&infer, &small->net, (struct room){0}, &small->arena));
     assert_ok(running_batch_create(batch, &small->net, &small->arena));
     for (int i = 0; i < 2; i++)
         assert_ok(running_transform_create(&transforms[i], &small->net, &small->arena));
-    infer_statistics(&infer, &small->mode, small->weights, &set, batch, &transforms[0]);
+    infer_statistics(&infer, &small->mode, small->weights, &set, batch, &transforms[0], NULL);
     running_evaluation(&small->net, &small->running, &transforms[1]);
     infer_evaluate_all(&infer, small->weights, 2, (const struct batchnorm_transform *[]){&transforms[0], &transforms[1]}, &set, scores);
     for (int i = 0; i < 2; i++) {
@@ -150,6 +150,53 @@ static void inference_agrees(void **state)
                     assert_close_doubles("loss", &variants[v], engine_at(e)->name, 1, &scores[1][i].loss, &scores[0][i].loss);
                 small_net_free(&plain);
                 small_net_free(&fused);
+            }
+}
+
+enum { SET = 37 }; /* two chunks and five */
+
+static struct infer_score statistics_in(struct small_net *small, size_t size, struct running_batch *batch,
+                                        struct batchnorm_transform *transform)
+{
+    struct infer infer;
+    struct infer_set set = {SET, small->pass.x, small->pass.labels};
+    struct room room = {size ? arena_array(&small->arena, size, sizeof(real)) : NULL, size};
+    struct infer_score score;
+    assert_ok(infer_create(&infer, &small->net, room, &small->arena));
+    assert_ok(running_batch_create(batch, &small->net, &small->arena));
+    assert_ok(running_transform_create(transform, &small->net, &small->arena));
+    for (int again = 0; again < 2; again++) {
+        for (size_t i = 0; i < size; i++)
+            room.at[i] = (real)NAN; /* somebody else used it in between */
+        infer_statistics(&infer, &small->mode, small->weights, &set, batch, transform, &score);
+    }
+    struct infer_score alone = infer_evaluate(&infer, small->weights, transform, &set);
+    assert_true(alone.loss == score.loss && alone.accuracy == score.accuracy);
+    return score;
+}
+
+/* What of the set's activations is kept (nothing, some images', all, of all blocks) changes no bit. */
+static void the_room_changes_no_bit(void **state)
+{
+    (void)state;
+    for (size_t e = 0; engine_at(e); e++)
+        for (size_t v = 0; v < sizeof variants / sizeof *variants && engine_at(e)->block; v++)
+            for (int norm = 0; norm < NORM_KIND_COUNT; norm++) {
+                struct net_config config = config_of(&variants[v], (enum norm_kind)norm);
+                struct small_net small;
+                struct running_batch batch, without;
+                struct batchnorm_transform transform;
+                small_net_create_with(&small, &config, engine_at(e), SET);
+                turn_signs(&small);
+                struct infer_score score = statistics_in(&small, 0, &without, &transform);
+                size_t useful = infer_room(&small.net, SET), sizes[] = {useful / SET * 20, useful, useful + useful / 2, 8 * useful};
+                for (size_t i = 0; i < sizeof sizes / sizeof *sizes && useful; i++) {
+                    struct infer_score other = statistics_in(&small, sizes[i], &batch, &transform);
+                    assert_true(other.loss == score.loss && other.accuracy == score.accuracy);
+                    assert_memory_equal(batch.mean, without.mean, small.net.channels * sizeof(double));
+                    assert_memory_equal(batch.var, without.var, small.net.channels * sizeof(double));
+                }
+                small_net_free(&small);
             }
 }
 
@@ -204,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(training_passes_agree),
         cmocka_unit_test(inference_agrees),
+        cmocka_unit_test(the_room_changes_no_bit),
         cmocka_unit_test(no_digits_are_lost_to_a_large_mean),
         cmocka_unit_test(a_nan_is_not_lost),
     };

@@ -70,13 +70,13 @@ static void the_same_batch_gives_fresh_statistics(void **state)
         struct batchnorm_transform transform;
         struct infer infer;
         create((enum norm_kind)norm, BATCH);
-        assert_ok(infer_create(&infer, &small.net, &small.arena));
+        assert_ok(infer_create(&infer, &small.net, (struct room){0}, &small.arena));
         assert_ok(running_batch_create(&fresh, &small.net, &small.arena));
         assert_ok(running_transform_create(&transform, &small.net, &small.arena));
         assert_ok(run(3, (const uint64_t[]){1, 2, 5}));
         assert_int_equal(seen.count, 3);
         infer_statistics(&infer, &small.mode, small.weights, &(struct infer_set){BATCH, task.val_x, task.val_y}, &fresh,
-                         &transform);
+                         &transform, NULL);
         for (size_t c = 0; c < CHANNELS; c++)
             for (size_t i = 0; i < 3; i++) {
                 assert_near(seen.mean[i][c], fresh.mean[c], 64 * NUMBERS_ROUNDING);

@@ -33,7 +33,7 @@ static inline void small_net_create_with(struct small_net *small, const struct n
 {
     *small = (struct small_net){0};
     assert_ok(net_plan(config, engine, &small->net));
-    assert_ok(pass_create(&small->pass, &small->net, n, &small->arena));
+    assert_ok(pass_create(&small->pass, &small->net, n, (struct room){0}, &small->arena));
     assert_ok(running_create(&small->running, &small->net, 0.1, &small->arena));
     small->mode = (struct running_mode){.running = &small->running, .held = small->held};
     small->weights = arena_array(&small->arena, small->net.size, sizeof(real));

@@ -5,9 +5,10 @@
 
 #include "bnsweep/core/affine.h"
 #include "bnsweep/core/packed.h"
+#include "bnsweep/core/room.h"
 #include "bnsweep/core/running.h"
 
-/* One block's buffers, over all n images but for `in`, channels padded; owned by the arena. */
+/* One block's buffers, channels padded; over all n images and in the room, but for `in`. */
 struct fused_block {
     real *in;     /* [a few][h+2][w+2][cin], the border 0 */
     real *z;      /* [n][h][w][cout], the convolution's output */
@@ -28,8 +29,11 @@ struct fused {
     real *average; /* [features, padded] */
 };
 
-/* Make it for n images; net->engine has kernels. STATUS_NOMEM, STATUS_SHAPE. */
-enum status fused_create(struct fused *fused, const struct net *net, size_t n, struct arena *arena);
+/* Return the room that the buffers over all n images take. */
+size_t fused_room(const struct net *net, size_t n);
+
+/* Make it for n images, in that much room; net->engine has kernels. STATUS_NOMEM, STATUS_SHAPE. */
+enum status fused_create(struct fused *fused, const struct net *net, size_t n, struct room room, struct arena *arena);
 
 /* features[n][net->features] from x[n][h][w][c]; fills `batch` and `transform` as pass_forward does. STATUS_SHAPE. */
 enum status fused_forward(struct fused *fused, const struct running_mode *mode, const real *weights, const real *x,

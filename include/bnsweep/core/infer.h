@@ -1,4 +1,4 @@
-/* Forward passes over many images, a few at a time, keeping nothing: accuracies, and statistics of a whole set as one batch.
+/* Forward passes over many images, a few at a time: accuracies, and statistics of a whole set as one batch.
  * Reads weights and statistics, writes neither. */
 #ifndef BNSWEEP_CORE_INFER_H
 #define BNSWEEP_CORE_INFER_H
@@ -6,6 +6,7 @@
 #include "bnsweep/base/arena.h"
 #include "bnsweep/base/status.h"
 #include "bnsweep/core/net.h"
+#include "bnsweep/core/room.h"
 #include "bnsweep/core/running.h"
 
 #include <stdint.h>
@@ -32,14 +33,18 @@ struct infer_score {
     double loss;     /* mean cross-entropy, nats */
 };
 
-/* STATUS_NOMEM. */
-enum status infer_create(struct infer *infer, const struct net *net, struct arena *arena);
+/* Return how much room a set of n images can use. */
+size_t infer_room(const struct net *net, size_t n);
+
+/* Make it; what the room holds is lost in each call. STATUS_NOMEM. */
+enum status infer_create(struct infer *infer, const struct net *net, struct room room, struct arena *arena);
 
 /* Compute each convolution channel's mean and biased variance over the set, taken through the network in training mode with the
  * whole set as one batch, into `batch`; and the transform with which that batch is normalised into `transform`.
- * Layers are done one after another, each with the statistics of those before it; activations are recomputed, not stored. */
+ * Layers are done one after another, each with the statistics of those before it, from the activations that the room holds; the others
+ * are computed again. Then, if `score` is not NULL, score the set with that transform. */
 void infer_statistics(struct infer *infer, const struct running_mode *mode, const real *weights, const struct infer_set *set,
-                      struct running_batch *batch, struct batchnorm_transform *transform);
+                      struct running_batch *batch, struct batchnorm_transform *transform, struct infer_score *score);
 
 /* Score the set with the norm layers' given transform (ignored where norms keep no running statistics). */
 struct infer_score infer_evaluate(struct infer *infer, const real *weights, const struct batchnorm_transform *transform,

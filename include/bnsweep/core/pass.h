@@ -6,6 +6,7 @@
 #include "bnsweep/base/arena.h"
 #include "bnsweep/base/status.h"
 #include "bnsweep/core/net.h"
+#include "bnsweep/core/room.h"
 #include "bnsweep/core/running.h"
 
 #include <stdint.h>
@@ -23,8 +24,12 @@ struct pass {
     struct fused *fused;
 };
 
-/* Make buffers for n images. STATUS_NOMEM, STATUS_SHAPE where sizes overflow. */
-enum status pass_create(struct pass *pass, const struct net *net, size_t n, struct arena *arena);
+/* Find how much room the buffers for n images take. STATUS_SHAPE where sizes overflow. */
+enum status pass_room(const struct net *net, size_t n, size_t *size);
+
+/* Make buffers for n images, in a room that is large enough, if it is not none. From pass_forward to pass_backward nobody else may use
+ * it. STATUS_NOMEM, STATUS_SHAPE where sizes overflow. */
+enum status pass_create(struct pass *pass, const struct net *net, size_t n, struct room room, struct arena *arena);
 
 /* Run pass->x and pass->labels forward through weights[net->size]; *loss = mean cross-entropy in nats (not finite where training
  * has diverged). Leaves the batch's statistics in pass->batch. STATUS_SHAPE for one value a channel in a batch norm. */

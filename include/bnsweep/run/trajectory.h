@@ -69,7 +69,7 @@ struct trajectory {
     struct running_batch fresh, probe_before, probe_after, sums;
     struct batchnorm_transform training, fresh_transform, mixed;
     struct batchnorm_transform *evaluations;            /* [momenta_count] */
-    struct infer_score scores[1 + TRAJECTORY_MAX_MOMENTA]; /* in training mode, then with each momentum's statistics */
+    struct infer_score scores[TRAJECTORY_MAX_MOMENTA]; /* with each momentum's statistics */
     struct running reestimated;
     double *reestimated_accuracy, *reestimated_ema; /* [extent.reests], [extent.emas] of the check under way: the same for every */
     bool reestimated_known, ema_known;              /* momentum, so computed once */
