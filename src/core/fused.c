@@ -1,10 +1,10 @@
 #include "bnsweep/core/fused.h"
 
-#include "bnsweep/core/layers.h"
+#include "fused_internal.h"
 
 #include <string.h>
 
-static struct block_size out_size_of(const struct net *net, size_t index, size_t channels)
+struct block_size fused_out_size(const struct net *net, size_t index, size_t channels)
 {
     return (struct block_size){net->block[index].out_h, net->block[index].out_w, channels};
 }
@@ -118,8 +118,7 @@ void fused_group(const struct packed *packed, size_t index, const real *weights,
                  weights + net->params[block->beta].offset, affine);
 }
 
-/* Ask for what the images from `next` on will need of array[n][size], as many as `n`. */
-static void expect(struct fused *fused, const real *array, size_t size, size_t next, size_t n)
+void fused_expect(struct fused *fused, const real *array, size_t size, size_t next, size_t n)
 {
     size_t left = fused->n - next;
     ahead_add(&fused->packed.ahead, array + next * size, (n < left ? n : left) * size);
@@ -132,15 +131,15 @@ static void forward_images(struct fused *fused, size_t index, const real *weight
     const struct block *kernels = net->engine->block;
     struct packed_block *packed = &fused->packed.block[index];
     struct fused_block *block = &fused->block[index];
-    struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
+    struct block_size size = packed_output(packed), out = fused_out_size(net, index, size.channels);
     size_t next = first + n, out_size = out.h * out.w * out.channels;
     real *z = block->z + first * size.h * size.w * size.channels;
     if (packed->winograd) /* the direct way does so itself */
-        expect(fused, block->z, size.h * size.w * size.channels, next, n);
+        fused_expect(fused, block->z, size.h * size.w * size.channels, next, n);
     if (net->block[index].pool)
-        expect(fused, block->pooled, out_size, next, n);
+        fused_expect(fused, block->pooled, out_size, next, n);
     if (index)
-        expect(fused, fused->block[index - 1].pooled, packed->conv.h * packed->conv.w * packed->conv.cin, next, n);
+        fused_expect(fused, fused->block[index - 1].pooled, packed->conv.h * packed->conv.w * packed->conv.cin, next, n);
     fused_convolve(&fused->packed, index, weights, n, x, z);
     if (net_has_running(net))
         fused_moments(&fused->packed, index, n, z, &block->moments);
@@ -154,9 +153,7 @@ static void forward_images(struct fused *fused, size_t index, const real *weight
     }
 }
 
-/* The input of images first .. first + n of a block, from the images or from what the block before it lets through. It is made anew for
- * the backward pass: that moves fewer bytes than keeping it. */
-static const real *input(struct fused *fused, size_t index, size_t first, size_t n, const real *x)
+const real *fused_input(struct fused *fused, size_t index, size_t first, size_t n, const real *x)
 {
     const struct packed_block *packed = &fused->packed.block[index];
     struct block_size size = {packed->conv.h, packed->conv.w, packed->conv.cin};
@@ -213,7 +210,7 @@ enum status fused_forward(struct fused *fused, const struct running_mode *mode, 
             affine_signs(weights + net->params[net->block[i].gamma].offset, &block->affine);
         for (size_t first = 0, n; first < fused->n; first += n) {
             n = fused->n - first < fused->packed.block[i].at_once ? fused->n - first : fused->packed.block[i].at_once;
-            forward_images(fused, i, weights, first, n, input(fused, i, first, n, x));
+            forward_images(fused, i, weights, first, n, fused_input(fused, i, first, n, x));
         }
         enum status status = finish_norm(fused, i, mode, weights, batch, transform);
         if (status)
@@ -227,127 +224,4 @@ enum status fused_forward(struct fused *fused, const struct running_mode *mode, 
         memcpy(features + image * net->features, fused->average, net->features * sizeof(real));
     }
     return STATUS_OK;
-}
-
-static void begin_sums(struct affine *affine)
-{
-    memset(affine->sum, 0, affine->wide * sizeof(double));
-    memset(affine->sum_z, 0, affine->wide * sizeof(double));
-}
-
-/* Take one image's dout, just made, into the sums that the gradients of a norm need; of a group norm the image's is all there is. */
-static void add_sums(struct fused *fused, size_t index, const real *weights, size_t image, real *gradient)
-{
-    const struct net *net = fused->net;
-    const struct net_block *shape = &net->block[index];
-    struct fused_block *block = &fused->block[index];
-    struct affine *affine = &block->affine;
-    struct block_size out = out_size_of(net, index, affine->wide);
-    size_t at = image * out.h * out.w * out.channels, group = image * net_groups(net);
-    struct block_affine vectors = affine_of(affine, image);
-    if (net->config.norm == NORM_NONE)
-        return;
-    if (net_is_grouped(net))
-        begin_sums(affine);
-    net->engine->block->gradient_sums(&out, block->pooled + at, block->dout + at, &vectors, affine->sum, affine->sum_z);
-    if (!net_is_grouped(net))
-        return;
-    struct affine_groups groups = {net_groups(net), shape->conv.h * shape->conv.w, net->config.eps, block->group_mean + group,
-                                   block->group_invstd + group};
-    affine_group_backward(&groups, image, weights + net->params[shape->gamma].offset, affine,
-                          gradient + net->params[shape->gamma].offset, gradient + net->params[shape->beta].offset);
-}
-
-/* The sums are in: the offsets and slopes of a batch norm's gradient, and the gradients of gamma and beta. */
-static void finish_sums(struct fused *fused, size_t index, const real *weights, real *gradient)
-{
-    const struct net *net = fused->net;
-    const struct net_block *shape = &net->block[index];
-    struct fused_block *block = &fused->block[index];
-    double values = (double)(fused->n * shape->conv.h * shape->conv.w);
-    if (net_has_running(net))
-        affine_batch_backward(&block->transform, weights + net->params[shape->gamma].offset, values, &block->affine,
-                              gradient + net->params[shape->gamma].offset, gradient + net->params[shape->beta].offset);
-}
-
-/* fused->dz = the gradient of z for images first .. first + n. */
-static void backward_images(struct fused *fused, size_t index, size_t first, size_t n)
-{
-    const struct block *kernels = fused->net->engine->block;
-    struct fused_block *block = &fused->block[index];
-    struct block_size size = packed_output(&fused->packed.block[index]), out = out_size_of(fused->net, index, size.channels);
-    for (size_t i = 0; i < n; i++) {
-        size_t image = first + i;
-        struct block_affine affine = affine_of(&block->affine, image);
-        struct block_slopes slopes = affine_slopes_of(&block->affine, image);
-        (fused->net->block[index].pool ? kernels->spread_pool : kernels->spread)(
-            &size, block->z + image * size.h * size.w * size.channels, block->dout + image * out.h * out.w * out.channels, &affine,
-            &slopes, fused->dz + i * (size.h + 2) * (size.w + 2) * size.channels);
-    }
-}
-
-/* db[channels of the net] += the sums of fused->dz; its borders are 0. */
-static void backward_bias(struct fused *fused, size_t index, size_t n, real *db)
-{
-    struct block_size size = packed_output(&fused->packed.block[index]);
-    for (size_t c = 0; c < fused->net->block[index].conv.cout; c++) {
-        double sum = 0;
-        for (size_t p = 0; p < n * (size.h + 2) * (size.w + 2); p++)
-            sum += (double)fused->dz[p * size.channels + c];
-        db[c] += (real)sum;
-    }
-}
-
-/* dout of the block before, for images first .. first + n. */
-static void backward_data(struct fused *fused, size_t index, const real *weights, size_t first, size_t n, real *gradient)
-{
-    const struct conv_shape *conv = &fused->packed.block[index].conv;
-    struct fused_block *before = &fused->block[index - 1];
-    size_t size = conv->h * conv->w * conv->cin;
-    if (first == 0)
-        begin_sums(&before->affine);
-    expect(fused, before->dout, size, first + n, n);
-    expect(fused, before->pooled, size, first + n, n);
-    packed_data_gradient(&fused->packed, index, n, fused->dz, before->dout + first * size);
-    for (size_t image = first; image < first + n; image++)
-        add_sums(fused, index - 1, weights, image, gradient);
-}
-
-static void backward_block(struct fused *fused, size_t index, const real *weights, const real *x, real *gradient)
-{
-    const struct net *net = fused->net;
-    const struct net_block *shape = &net->block[index];
-    struct packed_block *packed = &fused->packed.block[index];
-    size_t dz = packed->at_once * (packed->conv.h + 2) * (packed->conv.w + 2) * packed->conv.cout;
-    struct block_size size = packed_output(packed), out = out_size_of(net, index, size.channels);
-    finish_sums(fused, index, weights, gradient);
-    packed_backward(&fused->packed, index);
-    memset(fused->dz, 0, dz * sizeof(real)); /* the borders, which lie elsewhere in each block */
-    for (size_t first = 0, n; first < fused->n; first += n) {
-        n = fused->n - first < packed->at_once ? fused->n - first : packed->at_once;
-        backward_images(fused, index, first, n);
-        if (shape->bias >= 0)
-            backward_bias(fused, index, n, gradient + net->params[shape->bias].offset);
-        expect(fused, fused->block[index].dout, out.h * out.w * out.channels, first + n, n);
-        expect(fused, fused->block[index].z, size.h * size.w * size.channels, first + n, n);
-        packed_add_gradient(&fused->packed, index, n, input(fused, index, first, n, x), fused->dz);
-        if (index)
-            backward_data(fused, index, weights, first, n, gradient);
-    }
-    packed_take_gradient(&fused->packed, index, gradient + net->params[shape->weight].offset);
-}
-
-void fused_backward(struct fused *fused, const real *weights, const real *x, const real *dfeatures, real *gradient)
-{
-    const struct net *net = fused->net;
-    size_t last = net->config.blocks - 1, wide = fused->block[last].affine.wide;
-    size_t pixels = net->block[last].out_h * net->block[last].out_w;
-    begin_sums(&fused->block[last].affine);
-    for (size_t image = 0; image < fused->n; image++) {
-        memcpy(fused->average, dfeatures + image * net->features, net->features * sizeof(real));
-        layers_average_backward(1, pixels, wide, fused->average, fused->block[last].dout + image * pixels * wide);
-        add_sums(fused, last, weights, image, gradient);
-    }
-    for (size_t i = net->config.blocks; i-- > 0;)
-        backward_block(fused, i, weights, x, gradient);
 }
