@@ -9,41 +9,66 @@
 #include "target_internal.h"
 
 enum {
-    CHAIN = 15,      /* terms of one chain over input channels */
-    PIXEL_CHAIN = 64 /* terms of one chain over pixels, at least */
+    CHAIN = 15,       /* terms of one chain over input channels, at least */
+    PIXEL_CHAIN = 64, /* terms of one chain over pixels, at least */
+    COLOURS = 3,      /* input channels of most first convolutions: where they are a constant, small tiles are the faster ones */
+    COLOUR_ROWS = TILE_ROWS < 4 ? TILE_ROWS : 4
 };
 
-/* y[pixels][vectors] (pixels `cout` apart), one tile; `x` is the tile's first pixel's upper left neighbour. */
-INLINE void forward_tile(size_t pixels, size_t vectors, const struct conv_shape *shape, const real *x, const real *w, real *y)
+/* A tile's sum += `count` taps from `first` on, neighbours in a kernel row; `x` is the tile's first pixel's upper left neighbour. */
+INLINE void add_taps(size_t pixels, size_t vectors, size_t cin, const struct conv_shape *shape, const real *x, const real *w,
+                     size_t first, size_t count, vector (*sum)[VECTORS])
 {
-    size_t cin = shape->cin, cout = shape->cout, row = (shape->w + 2) * cin, chain = (CHAIN + cin - 1) / cin;
+    size_t row = (shape->w + 2) * cin;
+    tile_accumulate(pixels, vectors, count * cin, x + first / 3 * row + first % 3 * cin, cin, 1, w + first * cin * shape->cout,
+                    shape->cout, sum);
+}
+
+/* y[pixels][vectors] (pixels `cout` apart), one tile. */
+INLINE void forward_tile(size_t pixels, size_t vectors, size_t cin, const struct conv_shape *shape, const real *x, const real *w, real *y)
+{
+    size_t chain = (CHAIN + cin - 1) / cin; /* taps */
     vector sum[TILE_ROWS][VECTORS] = {0};
     for (size_t tap = 0, end = chain, here; tap < CONV_TAPS; tap += here) {
-        here = 3 - tap % 3 < end - tap ? 3 - tap % 3 : end - tap; /* neighbours in memory, of one chain */
-        tile_accumulate(pixels, vectors, here * cin, x + tap / 3 * row + tap % 3 * cin, cin, 1, w + tap * cin * cout, cout, sum);
+        here = 3 - tap % 3 < end - tap ? 3 - tap % 3 : end - tap;
+        add_taps(pixels, vectors, cin, shape, x, w, tap, here, sum);
         if (tap + here < end && tap + here < CONV_TAPS)
             continue;
-        tile_flush(pixels, vectors, tap >= chain, sum, y, cout);
+        tile_flush(pixels, vectors, tap >= chain, sum, y, shape->cout);
         end += chain;
     }
 }
 
-static void forward_row(const struct conv_shape *shape, const real *x, const real *w, real *y, struct ahead *ahead)
+/* The same for COLOURS input channels, whose chains are five taps and four. */
+INLINE void forward_colours(size_t pixels, size_t vectors, const struct conv_shape *shape, const real *x, const real *w, real *y)
+{
+    _Static_assert(4 * COLOURS < CHAIN && CHAIN <= 5 * COLOURS, "the chains of forward_tile");
+    vector sum[TILE_ROWS][VECTORS] = {0};
+    add_taps(pixels, vectors, COLOURS, shape, x, w, 0, 3, sum);
+    add_taps(pixels, vectors, COLOURS, shape, x, w, 3, 2, sum);
+    tile_flush(pixels, vectors, 0, sum, y, shape->cout);
+    add_taps(pixels, vectors, COLOURS, shape, x, w, 5, 1, sum);
+    add_taps(pixels, vectors, COLOURS, shape, x, w, 6, 3, sum);
+    tile_flush(pixels, vectors, 1, sum, y, shape->cout);
+}
+
+/* One row of pixels in tiles of `rows`; cin is shape->cin. */
+INLINE void forward_row(size_t rows, size_t cin, const struct conv_shape *shape, const real *x, const real *w, real *y, struct ahead *ahead)
 {
     for (size_t o = 0; o < shape->cout; o += COLUMNS) {
         size_t left = (shape->cout - o) / LANES, s = 0;
-        if (left >= VECTORS)
-            for (; s + TILE_ROWS <= shape->w; s += TILE_ROWS) {
-                for (size_t p = 0; p < TILE_ROWS; p++) /* where the next row will be written */
-                    for (size_t v = 0; v < VECTORS; v++)
-                        __builtin_prefetch(y + (shape->w + s + p) * shape->cout + o + v * LANES, 1);
-                ahead_step(ahead);
-                forward_tile(TILE_ROWS, VECTORS, shape, x + s * shape->cin, w + o, y + s * shape->cout + o);
-            }
+        for (; left >= VECTORS && s + rows <= shape->w; s += rows) {
+            for (size_t p = 0; p < rows; p++) /* where the next row will be written */
+                for (size_t v = 0; v < VECTORS; v++)
+                    __builtin_prefetch(y + (shape->w + s + p) * shape->cout + o + v * LANES, 1);
+            ahead_step(ahead);
+            (cin == COLOURS ? forward_colours(rows, VECTORS, shape, x + s * cin, w + o, y + s * shape->cout + o)
+                            : forward_tile(rows, VECTORS, cin, shape, x + s * cin, w + o, y + s * shape->cout + o));
+        }
         for (; s < shape->w; s++) {
             ahead_step(ahead);
             for (size_t v = 0; v < left && v < VECTORS; v++)
-                forward_tile(1, 1, shape, x + s * shape->cin, w + o + v * LANES, y + s * shape->cout + o + v * LANES);
+                forward_tile(1, 1, cin, shape, x + s * cin, w + o + v * LANES, y + s * shape->cout + o + v * LANES);
         }
     }
 }
@@ -52,9 +77,14 @@ static void forward(const struct conv_shape *shape, size_t n, const real *x, con
 {
     ahead_begin(ahead, n * shape->h * (shape->w / TILE_ROWS + shape->w % TILE_ROWS) * ((shape->cout + COLUMNS - 1) / COLUMNS));
     for (size_t i = 0; i < n; i++)
-        for (size_t r = 0; r < shape->h; r++)
-            forward_row(shape, x + (i * (shape->h + 2) + r) * (shape->w + 2) * shape->cin, w,
-                        y + (i * shape->h + r) * shape->w * shape->cout, ahead);
+        for (size_t r = 0; r < shape->h; r++) {
+            const real *from = x + (i * (shape->h + 2) + r) * (shape->w + 2) * shape->cin;
+            real *to = y + (i * shape->h + r) * shape->w * shape->cout;
+            if (shape->cin == COLOURS)
+                forward_row(COLOUR_ROWS, COLOURS, shape, from, w, to, ahead);
+            else
+                forward_row(TILE_ROWS, shape->cin, shape, from, w, to, ahead);
+        }
 }
 
 /* dw[rows][vectors] (rows `cout` apart) += the sum over one image of patch value times dy; `x` is the image at the first patch value
