@@ -44,20 +44,32 @@ INLINE void add_lanes(vector part, double *sum)
         sum[lane] += (double)lanes[lane];
 }
 
+/* One part's deviations of z[rows][channels] from pivot, `vectors` vectors of channels at once: a sum alone waits for each addition. */
+INLINE void add_deviations(size_t vectors, size_t rows, size_t channels, const real *z, const real *pivot, double *sum, double *square)
+{
+    vector part[2] = {{0}, {0}}, part_square[2] = {{0}, {0}};
+    for (size_t row = 0; row < rows; row++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) {
+            vector d = load(z + row * channels + v * LANES) - load(pivot + v * LANES);
+            part[v] += d;
+            part_square[v] += d * d;
+        }
+    for (size_t v = 0; v < vectors; v++) {
+        add_lanes(part[v], sum + v * LANES);
+        add_lanes(part_square[v], square + v * LANES);
+    }
+}
+
 static void deviations(size_t rows, size_t channels, const real *z, double *sum, double *square)
 {
-    for (size_t at = 0; at < rows; at += PART)
-        for (size_t c = 0; c < channels; c += LANES) {
-            size_t end = rows - at < PART ? rows : at + PART;
-            vector pivot = load(z + c), part = {0}, part_square = {0};
-            for (size_t row = at; row < end; row++) {
-                vector d = load(z + row * channels + c) - pivot;
-                part += d;
-                part_square += d * d;
-            }
-            add_lanes(part, sum + c);
-            add_lanes(part_square, square + c);
-        }
+    for (size_t at = 0; at < rows; at += PART) {
+        size_t here = rows - at < PART ? rows - at : PART, c = 0;
+        for (; c + 2 * LANES <= channels; c += 2 * LANES)
+            add_deviations(2, here, channels, z + at * channels + c, z + c, sum + c, square + c);
+        for (; c < channels; c += LANES)
+            add_deviations(1, here, channels, z + at * channels + c, z + c, sum + c, square + c);
+    }
 }
 
 static void pool(const struct block_size *size, const real *z, const real *sign, real *pooled)
