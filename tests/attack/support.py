@@ -1,6 +1,7 @@
 """For the tests of this folder: the built program on tiny sweeps, its processes, and what its files hold."""
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -15,37 +16,12 @@ import numpy as np
 
 BIN = Path(os.environ["BNSWEEP_BIN"])
 BNSWEEP = BIN / "bnsweep"
-SHIM = BIN.parent / "tests/store/crash_shim.so"
+SUPPORT = BIN.parent / "tests/support"
+CRASH, CLOCK, PACE = (str(SUPPORT / f"{name}_shim.so") for name in ("crash", "clock", "pace"))
+INI = (Path(os.environ["BNSWEEP_SOURCE"]) / "tests/support/tiny.ini").read_text()
 LONG = "long" in sys.argv[1:]
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl="self,vader", LC_ALL="C.UTF-8")
 
-INI = """\
-[sweep]
-name = tiny
-[task]
-image = 8
-classes = 3
-[network]
-channels = 6-10
-[train]
-steps = {steps}
-batch = 8
-bn_momentum = 0.03, 0.3
-[measure]
-first_check = {every}
-check_every = {every}
-angle_window = 5
-val_size = 20
-trace_every = {trace}
-reest_batches = 3
-[arm sgd]
-optimizer = sgd
-lr = 0.05
-momentum = 0.9
-[arm adam]
-optimizer = adam
-lr = 3e-3
-"""
 UNITS = 4
 
 
@@ -69,12 +45,23 @@ class Place:
     def __init__(self, steps, every, trace, name="bnsweep-attack-"):
         self.folder = Path(tempfile.mkdtemp(prefix=name))
         self.ini = self.folder / "tiny.ini"
-        self.text = INI.format(steps=steps, every=every, trace=trace)
+        self.text = INI
+        for key, value in (("steps", steps), ("first_check", every), ("check_every", every), ("trace_every", trace)):
+            self.text = re.sub(f"(?m)^{key} = .*$", f"{key} = {value}", self.text)
         self.whole = self.folder / "undisturbed.h5"
+        self.held = self.folder / "held"
         self.write_ini()
 
     def write_ini(self):
         self.ini.write_text(self.text)
+
+    def hold_back(self, microseconds):
+        """The environment of a run whose training takes at least so long a step until let_go(). On no machine is it over before."""
+        self.held.touch()
+        return {"LD_PRELOAD": PACE, "PACE_WHILE": str(self.held), "PACE_US": str(microseconds)}
+
+    def let_go(self):
+        self.held.unlink()
 
     def make_whole(self):
         check(run(self.ini, self.whole).returncode == 0, "the undisturbed run")
@@ -102,6 +89,37 @@ def call(*arguments, timeout=120, environment=None, **more):
 
 def run(ini, store, *more, **others):
     return call("run", ini, "-o", store, *more, **others)
+
+
+class Calls:
+    """Runs in which the `at`-th call that changes a file ends its process or fails, as tests/support/crash_shim.c does it. All of them
+    take half a millisecond a step or more, so that a run makes about as many calls, those of its states included, on any machine."""
+    KINDS = ["write", "pwrite", "copy_file_range", "rename", "unlink", "ftruncate", "fallocate", "fsync", "fdatasync"]
+
+    def __init__(self, place, *options):
+        self.place, self.options, self.counter = place, options, place.folder / "counter"
+
+    def run(self, store, at, how, only=""):
+        """`only`: the kind of calls among which `at` counts."""
+        self.counter.write_bytes(bytes(4096))
+        return run(self.place.ini, store, *self.options, environment={
+            "LD_PRELOAD": f"{CRASH}:{PACE}", "PACE_WHILE": str(self.place.ini), "PACE_US": "500", "CRASH_COUNTER": str(self.counter),
+            "CRASH_BELOW": str(store.parent.resolve()), "CRASH_AT": str(at), "CRASH_HOW": str(how), "CRASH_FOR": "0",
+            "CRASH_ONLY": only})
+
+    def counts(self):
+        """Of the last run: calls in all, of each kind, and the kind of the call that ended a process (None: it did not come to it)."""
+        numbers = struct.unpack_from(f"<{len(self.KINDS) + 2}I", self.counter.read_bytes())
+        return numbers[0], dict(zip(self.KINDS, numbers[1:])), self.KINDS[numbers[-1] - 1] if numbers[-1] else None
+
+    def of_a_run(self):
+        """The calls of a run that nothing happens to, and of each kind."""
+        home = self.place.folder / "counted"
+        home.mkdir()
+        check(self.run(home / "s.h5", 0, "none").returncode == 0, "a run whose calls are counted")
+        calls, kinds, _ = self.counts()
+        check(kinds["write"] > 0 and kinds["fdatasync"] > 0, f"no states or no commits among the calls: {kinds}")
+        return calls, kinds
 
 
 class Job:
@@ -155,6 +173,17 @@ class Job:
     def ended(self):
         return self.process.poll() is not None
 
+    def await_moment(self, condition, what, seconds=60):
+        """Wait for it while the run goes on."""
+        until = time.monotonic() + seconds
+        while not condition():
+            check(not self.ended() or condition(), f"the run ended before {what}:\n{self.output()}")
+            check(time.monotonic() < until, f"the run goes on, but for {seconds} s not {what}:\n{self.output()}")
+            time.sleep(0.02)
+
+    def await_records(self, store, least=1):
+        self.await_moment(lambda: len(recorded(store)) >= least, f"there were {least} records in {store}")
+
     def wait(self, seconds=120):
         """Wait for the end. Open MPI 4.1.4's mpirun sometimes never ends after its ranks were killed (a deadlock of its own, in
         PMIx_server_finalize): where it alone is left for long, it is killed and counted in Job.deadlocks."""
@@ -177,8 +206,7 @@ class Job:
         return self.process.returncode
 
     def output(self):
-        self.log.seek(0)
-        return self.log.read()
+        return os.pread(self.log.fileno(), 1 << 24, 0).decode(errors="replace")  # the run writes where the file's offset is
 
 
 def recorded(store):

@@ -9,12 +9,14 @@ from support import LONG, Job, Place, check, recorded, seed_from_arguments
 KILLS = 200 if LONG else 8
 VICTIMS = ["rank0", "rank0", "worker", "worker", "child", "all"]
 PUBLISHERS = 20 if LONG else 0  # of the kills: the first publishing process of a run comes after 10 s
+STEPS = 40000 if LONG else 8000  # a third of a millisecond each, or more: 13 or 2.6 seconds a trajectory
 MOST_CHILDREN = 2  # a trajectory fails after three crashes in one run
 
 
 class Attack:
     def __init__(self, place, random):
         self.place, self.random = place, random
+        self.slow = place.hold_back(300)
         self.kills, self.stores, self.known, self.runs = collections.Counter(), 0, set(), 0
 
     def store(self):
@@ -41,7 +43,7 @@ class Attack:
 
     def one_run(self):
         """From a start to an end by itself or by kills."""
-        job = Job(self.place.ini, self.store(), self.random.choice([1, 3]), "--state-every", "0.1")
+        job = Job(self.place.ini, self.store(), self.random.choice([1, 3]), "--state-every", "0.1", environment=self.slow)
         self.runs += 1
         children, killed = 0, None
         publisher = self.random.random() < 2 * PUBLISHERS / KILLS and self.kills["publisher"] < PUBLISHERS
@@ -67,7 +69,7 @@ class Attack:
 
 
 def main():
-    place = Place(steps=20000, every=500, trace=50)
+    place = Place(steps=STEPS, every=500, trace=50)
     random = seed_from_arguments()
     try:
         place.make_whole()

@@ -17,6 +17,7 @@ except ImportError:
     sys.exit(77)
 
 PROGRAM = os.path.join(os.environ["BNSWEEP_BIN"], "bnsweep")
+PACE_SHIM = os.path.join(os.environ["BNSWEEP_BIN"], "..", "tests", "support", "pace_shim.so")
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 BASE = """\

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from support import BASE, ENVIRONMENT, PROGRAM, StoreTest, bnsweep, h5py, put, unittest
+from support import BASE, ENVIRONMENT, PACE_SHIM, PROGRAM, StoreTest, bnsweep, h5py, put, unittest
 
 
 class Ended(StoreTest):
@@ -52,13 +52,15 @@ class Ended(StoreTest):
 
 
 class Running(StoreTest):
-    ini = BASE + "steps = 200000\noptimizer = adam\nlr = 1e-3\n[grid]\nbn_momentum = 0.03, 0.3\n"
+    ini = BASE + "steps = 4000\noptimizer = adam\nlr = 1e-3\n[grid]\nbn_momentum = 0.03, 0.3\n"
 
     @classmethod
     def train(cls, ini, store, *arguments, rc=0):
         with open(cls.path("sweep.ini"), "w") as file:
             file.write(ini)
-        cls.run_ = subprocess.Popen([PROGRAM, "run", cls.path("sweep.ini"), "-o", store], env=ENVIRONMENT,
+        # 20 ms a step or more, as tests/support/pace_shim.c does it: 80 s, longer than anything here waits.
+        slow = {"LD_PRELOAD": PACE_SHIM, "PACE_WHILE": cls.path("sweep.ini"), "PACE_US": "20000"}
+        cls.run_ = subprocess.Popen([PROGRAM, "run", cls.path("sweep.ini"), "-o", store], env={**ENVIRONMENT, **slow},
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         cls.addClassCleanup(cls.run_.kill)
 

@@ -1,15 +1,24 @@
 # shellcheck shell=bash
-# For the scripts of this folder that kill ranks: who is there, and that nobody stays. Comes after support.sh.
+# For the scripts of this folder that strike at a sweep in the middle. Comes after support.sh.
+. "$BNSWEEP_SOURCE/tests/support/strike.sh"
 
-# The processes of this test: they run in its folder. ranks: those that mpirun started, rank 0 first.
-ours() {
-    local path name
-    find /proc/[0-9]*/cwd -maxdepth 0 -lname "$folder" 2>/dev/null | while read -r path; do
-        read -r name 2>/dev/null <"${path%cwd}comm" || continue # it has ended
-        [[ $name =~ ^(bnsweep|mpirun|orted|local.sh)$ ]] && basename "${path%/cwd}"
-    done
-    return 0
+# begin COMMAND...: in the background, held back; its output in log, its process in `sweep`.
+begin() {
+    hold_back
+    "$@" >log 2>&1 &
+    sweep=$!
 }
+sweep_runs() { kill -0 $sweep 2>/dev/null; }
+# Wait for its end: exit status in rc.
+finish() {
+    wait $sweep 2>/dev/null
+    rc=$?
+}
+kill_sweep() {
+    kill -9 $sweep
+    finish
+}
+# ranks: the processes that mpirun started, rank 0 first.
 ranks() {
     local pid
     for pid in $(ours); do
@@ -23,39 +32,19 @@ children() {
     done
     return 0
 }
-expect_nobody_left() {
-    local i
-    for ((i = 0; i < 100; i++)); do
-        [ -z "$(ours)" ] && return
-        sleep 0.1
-    done
-    # shellcheck disable=SC2046 # numbers
-    ps -o pid,ppid,args -p $(ours)
-    # shellcheck disable=SC2046
-    kill -9 $(ours)
-    fail "$1: still running after 10 s"
-}
-# Wait until a command succeeds, at most 30 s.
-await() {
-    local i
-    for ((i = 0; i < 600; i++)); do
-        eval "$1" && return
-        sleep 0.05
-    done
-    fail "waited in vain for: $1"
-}
+await_training() { await_moment '[ -n "$(children)" ]'; }
 # kill_rank head|tail: kill rank 0, or the last one, as soon as it is there.
-kill_rank() { await "pid=\$(ranks | $1 -n 1); [ -n \"\$pid\" ] && kill -9 \"\$pid\" 2>/dev/null"; }
-await_state() { await "find '$1.state' -type f -name '*[!w]' 2>/dev/null | grep -q ."; }
+kill_rank() { await_moment "pid=\$(ranks | $1 -n 1); [ -n \"\$pid\" ] && kill -9 \"\$pid\" 2>/dev/null"; }
 
-# The sweep of these tests, and its undisturbed store.
+# The sweep of these tests, long where it is held back, and its undisturbed store.
 prepare() {
-    tiny "$1" | sed "s/^check_every.*/check_every = $(($1 / 8))/; s/^trace_every.*/trace_every = 500/" >sweep.ini
+    tiny 4000 | sed 's/^check_every.*/check_every = 500/; s/^trace_every.*/trace_every = 50/' >sweep.ini
     run 1 sweep.ini -o whole.h5
     expect_rc 0 "undisturbed"
 }
-# complete STORE WHAT: run to the end; then it has the bits of the undisturbed one.
+# complete STORE WHAT [RANKS]: run to the end; then it has the bits of the undisturbed one.
 complete() {
+    let_go
     run "${3:-1}" sweep.ini -o "$1"
     expect_rc 0 "$2, going on"
     expect_same "$1" "$2"

@@ -24,36 +24,8 @@ run() {
 expect_rc() { [ "$rc" = "$1" ] || fail "exit status $rc, expected $1 ($2)"; }
 expect_log() { grep -qF -- "$1" log || fail "the output does not say: $1"; }
 
-# A sweep of four units in two trajectories that takes a second; STEPS and further lines may be given.
-tiny() {
-    cat <<END
-[sweep]
-name = tiny
-[task]
-image = 8
-classes = 3
-[network]
-channels = 6-10
-[train]
-steps = ${1:-24}
-batch = 8
-bn_momentum = 0.03, 0.3
-[measure]
-first_check = 8
-check_every = 8
-angle_window = 5
-val_size = 20
-trace_every = 4
-reest_batches = 3
-[arm sgd]
-optimizer = sgd
-lr = 0.05
-momentum = 0.9
-[arm adam]
-optimizer = adam
-lr = 3e-3
-END
-}
+# tests/support/tiny.ini with so many steps: a second at most.
+tiny() { sed "s/^steps .*/steps = ${1:-24}/" "$BNSWEEP_SOURCE/tests/support/tiny.ini"; }
 
 # value STORE EXPRESSION: an expression over `s`, the open h5py file.
 value() { "$python" -c "import h5py, numpy as np, sys; s = h5py.File(sys.argv[1], 'r'); print($2)" "$1"; }

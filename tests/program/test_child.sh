@@ -1,26 +1,19 @@
 #!/bin/bash
 # A training process that is killed costs one attempt and changes nothing; one that always dies becomes a failed unit, the others go on.
 . "$(dirname "$0")/support.sh"
-tiny 4000 | sed 's/^check_every.*/check_every = 1500/; s/^trace_every.*/trace_every = 100/' >tiny.ini
-run 1 tiny.ini -o undisturbed.h5
-expect_rc 0 "undisturbed"
-"$bnsweep" run tiny.ini -o hit.h5 >log 2>&1 &
-pid=$!
-child=
-for i in $(seq 200); do
-    child=$(pgrep -P $pid -x bnsweep) && break
-    sleep 0.02
-done
-[ -n "$child" ] || fail "no training process was started"
-kill -SEGV "$child"
-wait $pid
-rc=$?
+. "$(dirname "$0")/lost.sh"
+prepare
+begin "$bnsweep" run sweep.ini -o hit.h5
+await_training
+kill -SEGV "$(children)"
+let_go
+finish
 expect_rc 0 "one training process crashed"
 [ "$(value hit.h5 "max(s['attempts'][:])")" = 2 ] || fail "the crash is not counted as an attempt"
-"$bnsweep" diff undisturbed.h5 hit.h5 >log 2>&1 || fail "the second attempt gave other bits"
+expect_same hit.h5 "the second attempt"
 
 # The data file of the last unit changes after the sweep was read: that unit fails with the reason, the others are done.
-tiny 4000 | sed 's/^check_every.*/check_every = 1500/; s/^trace_every.*/trace_every = 100/' >tiny.ini
+cp sweep.ini tiny.ini
 "$python" - <<'END'
 import h5py, numpy as np
 with h5py.File("data.h5", "w") as f:
@@ -34,15 +27,11 @@ cp data.h5 changed.h5
 import h5py
 with h5py.File('changed.h5', 'r+') as f: f['train_x'][0] += 1"
 printf '[arm file]\ndata = file\nfile = data.h5\nsteps = 8\noptimizer = adam\nlr = 1e-3\nbn_momentum = 0.1\n' >>tiny.ini
-"$bnsweep" run tiny.ini -o fail.h5 >log 2>&1 &
-pid=$!
-for i in $(seq 200); do
-    pgrep -P $pid -x bnsweep >/dev/null && break
-    sleep 0.01
-done
+begin "$bnsweep" run tiny.ini -o fail.h5
+await_training
 cp changed.h5 data.h5
-wait $pid
-rc=$?
+let_go
+finish
 expect_rc 1 "a unit whose data file changed since"
 expect_log "changed"
 [ "$(value fail.h5 "s['status'][:].tolist()")" = "[2, 2, 2, 2, 4]" ] || fail "the others must be done, this one failed: $(value fail.h5 "s['status'][:].tolist()")"

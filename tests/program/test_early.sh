@@ -5,20 +5,23 @@
 . "$(dirname "$0")/lost.sh"
 tries=4
 [ "${1:-}" = long ] && tries=30
-prepare 20000
+prepare
 seed=${SEED:-$RANDOM}
 RANDOM=$seed
 echo "seed $seed"
 
 # As the job scripts do: USR1 is ignored until there is a handler, and repeated.
-start() { (trap '' USR1; exec "$bnsweep" run sweep.ini -o early.h5 -j 2 --state-every 0.2) >log 2>&1 & launcher=$!; }
+start() {
+    trap '' USR1
+    begin "$bnsweep" run sweep.ini -o early.h5 -j 2 --state-every 0.2
+    trap - USR1
+}
 
 for ((try = 0; try < tries; try++)); do
     start
     sleep "0.$(printf %03d $((RANDOM % 1000)))"
-    while kill -USR1 $launcher 2>/dev/null; do sleep 1; done
-    wait $launcher
-    rc=$?
+    while kill -USR1 $sweep 2>/dev/null; do sleep 0.3; done
+    finish
     expect_rc 75 "USR1, try $try"
     expect_nobody_left "USR1, try $try"
 done
@@ -27,10 +30,10 @@ echo "USR1 in the first second: $tries tries, all ended with 75"
 hung=0
 for ((try = 0; try < tries; try++)); do
     start
-    await '[ -n "$(ranks)" ]'
+    await_moment '[ -n "$(ranks)" ]'
     sleep "0.$(printf %03d $((RANDOM % 500)))"
     kill -9 "$(ranks | shuf -n 1)"
-    await "! kill -0 $launcher 2>/dev/null"
+    await '! sweep_runs'
     grep -q 'had lost its ranks' log && hung=$((hung + 1))
     expect_nobody_left "killed rank, try $try"
 done

@@ -32,7 +32,7 @@ refused "text.h5" tiny.ini -o text.h5
 : >empty.h5
 refused "empty.h5" tiny.ini -o empty.h5
 sed 's/^batch = 8/batch = 8\nbatch = 9/' tiny.ini >twice.ini
-refused "twice.ini:11" twice.ini
+refused "twice.ini:12" twice.ini
 sed 's/^steps/stepps/' tiny.ini >typo.ini
 refused "did you mean" typo.ini
 sed 's/^image.*/data = file\nfile = nodata.h5/; s/^classes.*//' tiny.ini >nodata.ini

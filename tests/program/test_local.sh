@@ -5,29 +5,29 @@
 export BNSWEEP=$bnsweep BNSWEEP_PAUSE=1
 local_sh=$BNSWEEP_SOURCE/jobscripts/local.sh
 shellcheck "$BNSWEEP_SOURCE"/jobscripts/* >log || fail "shellcheck"
-prepare 60000
+prepare
 
 # INT is ignored in what a script starts in the background; a terminal's job has it.
-start() { env --default-signal=INT setsid "$local_sh" sweep.ini -o "$1" -j 2 --state-every 0.2 >log 2>&1 & script=$!; }
+start() { begin env --default-signal=INT setsid "$local_sh" sweep.ini -o "$1" -j 2 --state-every 0.2; }
 
 start lost.h5
 await_state lost.h5
 kill_rank tail
-wait $script
-rc=$?
+await_moment 'grep -q "local.sh: start 1 ended with" log'
+let_go
+finish
 expect_rc 0 "a lost rank"
-expect_log "local.sh: start 1 ended with"
 expect_same lost.h5 "a lost rank"
 
 for signal in TERM USR1 INT; do
     start $signal.h5
-    await '[ "$(children | wc -l)" -ge 1 ]'
-    kill -$signal $script
-    wait $script
-    rc=$?
+    await_training
+    kill -$signal $sweep
+    finish
     expect_rc 75 "$signal"
     expect_nobody_left "$signal"
 done
+let_go
 "$local_sh" sweep.ini -o INT.h5 -j 2 >log 2>&1
 rc=$?
 expect_rc 0 "again"

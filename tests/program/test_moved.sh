@@ -3,18 +3,15 @@
 # and letters beyond ASCII.
 . "$(dirname "$0")/support.sh"
 . "$(dirname "$0")/lost.sh"
-prepare 20000
-
-begin() { "$bnsweep" run sweep.ini -o "$1" --state-every 0.2 >log 2>&1 & pid=$!; }
+prepare
 
 # Killed, so that the journal holds what the store has not, and moved.
 here="a b/über größe"
 there="ελλη νικά"
 mkdir -p "$here" "$there"
-begin "$here/store één.h5"
+begin "$bnsweep" run sweep.ini -o "$here/store één.h5" --state-every 0.2
 await_state "$here/store één.h5"
-kill -9 $pid
-wait $pid 2>/dev/null
+kill_sweep
 [ -s "$here/store één.h5.journal" ] || fail "there is no journal to be moved"
 expect_nobody_left "killed"
 cp -r "$here" copy

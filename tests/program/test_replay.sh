@@ -2,6 +2,7 @@
 # keep_batch_stats: new momenta are computed from stored batch statistics, to the bit of training them, on any number of ranks and after
 # kill -9; where that cannot be, they are trained. Keeping changes no other number, and a store that keeps opens everywhere.
 . "$(dirname "$0")/support.sh"
+. "$(dirname "$0")/lost.sh"
 
 # keep [STEPS]: the tiny sweep with more measurements, keeping its batch statistics.
 keep() { tiny "${1:-48}" | sed 's/^reest_batches.*/&\nreest = failing\nswap_layer = always\nkeep_batch_stats = yes/'; }
@@ -119,29 +120,22 @@ for pair in "without.h5 tiny.ini" "kept.h5 without.ini"; do
 done
 
 # Stopped and killed while it keeps, then going on on other ranks: nothing missing, nothing else. Killed in a replay: the same.
-keep 24000 | sed 's/^check_every.*/check_every = 3000/; s/^trace_every.*/trace_every = 500/; s/^swap_layer.*/swap_layer = last/' >long.ini
+keep 4000 | sed 's/^check_every.*/check_every = 500/; s/^trace_every.*/trace_every = 50/; s/^swap_layer.*/swap_layer = last/' >long.ini
 run 2 long.ini -o undisturbed.h5
 expect_rc 0 "undisturbed"
-await_state() {
-    for _ in $(seq 600); do
-        ls "$1".state/* 2>/dev/null | grep -qv '\.new$' && return
-        kill -0 "$pid" 2>/dev/null || return 0 # it is done already
-        sleep 0.05
-    done
-    fail "no state was saved in 30 s"
-}
-start() { "$bnsweep" run "$1" -o "$2" --state-every 0.1 >log 2>&1 & pid=$!; }
+start() { begin "$bnsweep" run "$1" -o "$2" --state-every 0.1; }
 for _ in 1 2; do
     start long.ini killed.h5
     await_state killed.h5
     sleep "0.$((RANDOM % 5))"
-    kill -9 $pid
-    wait $pid 2>/dev/null
+    kill_sweep
 done
 start long.ini killed.h5
 await_state killed.h5
-kill -USR1 $pid
-wait $pid
+kill -USR1 $sweep
+finish
+expect_rc 75 "SIGUSR1"
+let_go
 run 3 long.ini -o killed.h5
 expect_rc 0 "after kill -9"
 [ "$(value killed.h5 "max(s['attempts'][:]) > 1")" = True ] || fail "no unit was interrupted"
@@ -153,12 +147,14 @@ run 1 long2.ini -o replayed.h5
 expect_rc 0 "replayed"
 for _ in 1 2 3; do
     start long2.ini killed.h5
+    await_training
     sleep "0.$((RANDOM % 4 + 1))"
-    kill -9 $pid
-    wait $pid 2>/dev/null
+    kill_sweep
 done
+let_go
 run 2 long2.ini -o killed.h5
 expect_rc 0 "after kill -9 in a replay"
+expect_log "are replayed"
 "$bnsweep" diff replayed.h5 killed.h5 >log 2>&1 || fail "kill -9 in a replay gave other bits"
 [ ! -e killed.h5.state ] || fail "states were left behind"
 

@@ -23,37 +23,12 @@ leave() {
     cd / && rm -rf "$folder"
 }
 fail() { echo "FAILED: $*"; [ -z "$job" ] || tail -n 40 "log.$job"; exit 1; }
+. "$BNSWEEP_SOURCE/tests/support/strike.sh"
+sweep_runs() { [ -n "$(squeue -h -j "$job" 2>/dev/null)" ]; }
 
-# Eight trajectories, sixteen units; about five seconds of one core.
-cat >sweep.ini <<'INI'
-[sweep]
-name = sweep
-[task]
-image = 8
-classes = 3
-[network]
-channels = 6-10
-[train]
-steps = 5000
-batch = 8
-bn_momentum = 0.03, 0.3
-[measure]
-first_check = 8
-check_every = 625
-angle_window = 5
-val_size = 20
-trace_every = 500
-reest_batches = 3
-[grid]
-seed = 0..3
-[arm sgd]
-optimizer = sgd
-lr = 0.05
-momentum = 0.9
-[arm adam]
-optimizer = adam
-lr = 3e-3
-INI
+# Eight trajectories, sixteen units; a few seconds of one core, or 160 where they are held back.
+sed 's/^steps.*/steps = 4000/; s/^check_every.*/check_every = 500/; s/^trace_every.*/trace_every = 50/
+     s/^\[arm sgd\]/[grid]\nseed = 0..3\n&/' "$BNSWEEP_SOURCE/tests/support/tiny.ini" >sweep.ini
 units=16
 
 # submit STORE [option of sbatch]...: slurm.sbatch over both nodes, two workers on each; its output in log.JOB.
@@ -69,41 +44,11 @@ submit_script() {
 # Reads a field of the job, such as JobState.
 field() { scontrol show job "$job" | grep -o "\b$1=[^ ]*" | cut -d= -f2; }
 
-# Wait until a command succeeds, at most $2 seconds.
-await() {
-    local i
-    for ((i = 0; i < ${2:-60} * 20; i++)); do
-        eval "$1" && return
-        sleep 0.05
-    done
-    fail "waited in vain for: $1"
-}
-# Until a unit's state was saved by the job that runs.
-await_state() { await "find '$1.state' -name '*[!w]' -type f 2>/dev/null | grep -q ."; }
 # Until the job is over, in this state, with this exit status; then nothing of it may be left on any node.
 await_end() { # STATE CODE [SECONDS]
-    await '[ -z "$(squeue -h -j "$job" 2>/dev/null)" ]' "${3:-90}"
+    await '! sweep_runs' "${3:-90}"
     [ "$(field JobState) $(field ExitCode)" = "$1 $2" ] || fail "the job ended as $(field JobState) $(field ExitCode), not as $1 $2"
-    expect_nothing_left
-}
-
-# Processes of this test: they run in its folder (job scripts, launchers, ranks, training processes).
-ours() {
-    local path name
-    find /proc/[0-9]*/cwd -maxdepth 0 -lname "$folder" 2>/dev/null | while read -r path; do
-        read -r name 2>/dev/null <"${path%cwd}comm" || continue # it has ended
-        [[ $name =~ ^(bnsweep|mpirun|orted|srun|slurm_script)$ ]] && basename "${path%/cwd}"
-    done
-    return 0
-}
-expect_nothing_left() {
-    local i
-    for ((i = 0; i < 100; i++)); do
-        [ -z "$(ours)" ] && return
-        sleep 0.1
-    done
-    # shellcheck disable=SC2046
-    fail "still running after 10 s: $(ps -o pid,args -p $(ours))"
+    expect_nobody_left "job $job"
 }
 
 # value STORE EXPRESSION: an expression over `s`, the open h5py file.

@@ -11,10 +11,12 @@ expect_complete plain.h5 "mpirun"
 for launcher in mpirun srun; do
     jobs=0
     export BNSWEEP_LAUNCHER=$launcher
+    hold_back
     submit $launcher.h5
     await_state $launcher.h5
     scancel --signal=USR1 --batch "$job"
     await '[ "$(field Restarts)" = 1 ]'
+    let_go
     [ "$(value $launcher.h5 "(s['status'][:] == 2).sum()")" -lt $units ] || fail "it was done before it was stopped"
     grep -q "$launcher ended with 75" "log.$job" || fail "$launcher did not end with 75"
     await_end COMPLETED 0:0

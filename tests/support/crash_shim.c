@@ -1,7 +1,8 @@
 /* To be preloaded: ends the process, or makes a call fail, at the k-th call that changes what is on disk below a folder.
  * Calls are counted over all processes of a run in the file CRASH_COUNTER (struct crash_counter, made by the test).
- * CRASH_BELOW: real path of the folder. CRASH_AT: k, from 1. CRASH_HOW: "before", "half" (of the bytes; as "before" where there are
- * none) or "after": kill -9 then; or the number of an error, which CRASH_FOR calls from there on then give (0: all). */
+ * CRASH_BELOW: real path of the folder. CRASH_AT: k, from 1; CRASH_ONLY: the one call that k counts (default: all). CRASH_HOW:
+ * "before", "half" (of the bytes; as "before" where there are none) or "after": kill -9 then; or the number of an error, which
+ * CRASH_FOR calls from there on then give (0: all). */
 #include "crash_counter.h"
 
 #include <dlfcn.h>
@@ -19,6 +20,7 @@
 static struct crash_counter *counter;
 static const char *below, *how;
 static uint32_t at, span;
+static enum crash_call only = CRASH_CALL_COUNT;
 
 static void *real(const char *name)
 {
@@ -26,6 +28,19 @@ static void *real(const char *name)
     if (!symbol)
         abort();
     return symbol;
+}
+
+static enum crash_call find_call(const char *wanted)
+{
+    static const char *const names[] = {
+#define X(name) #name,
+        CRASH_CALLS(X)
+#undef X
+    };
+    for (size_t i = 0; wanted && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(wanted, names[i]))
+            return (enum crash_call)i;
+    return CRASH_CALL_COUNT;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -41,6 +56,7 @@ __attribute__((constructor)) static void begin(void)
     counter = map == MAP_FAILED ? NULL : map;
     at = first ? (uint32_t)atoi(first) : 0;
     span = count ? (uint32_t)atoi(count) : 0;
+    only = find_call(getenv("CRASH_ONLY"));
 }
 
 static bool is_below(const char *path)
@@ -69,7 +85,9 @@ static void end(void)
 static bool meet(enum crash_call call)
 {
     uint32_t number = __atomic_add_fetch(&counter->calls, 1, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&counter->kinds[call], 1, __ATOMIC_SEQ_CST);
+    uint32_t of_kind = __atomic_add_fetch(&counter->kinds[call], 1, __ATOMIC_SEQ_CST);
+    if (only != CRASH_CALL_COUNT)
+        number = only == call ? of_kind : 0;
     if (!at || number < at)
         return false;
     if (*how >= '0' && *how <= '9') {
