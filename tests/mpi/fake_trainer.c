@@ -1,6 +1,7 @@
 /* A training process that trains nothing: sends the records that its job asks for, or misbehaves as the job says.
  * Job: "MODE UNTIL PAUSE RECORDS SIZE STATE ROW...": misbehave up to attempt UNTIL; PAUSE ms before each record; RECORDS of SIZE bytes
- * for each row, then its END; STATE: a file that remembers how many records are on disk, or "-". */
+ * for each row, then its END; STATE: a file that remembers how many records are on disk, or "-". While there is a file "hold", nothing
+ * comes after the first HELD_AT records, so that no training is over before a test wants it to be. */
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
 #include "bnsweep/measure/record.h"
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_ROWS = 64, MAX_SIZE = 1 << 20 };
+enum { MAX_ROWS = 64, MAX_SIZE = 1 << 20, HELD_AT = 4 };
 
 struct task {
     char mode[32], state[512];
@@ -152,6 +153,8 @@ int main(void)
             misbehave(&trainer, &task);
         if (task.pause)
             nap(task.pause);
+        while (i >= HELD_AT && !trainer_stop_requested() && access("hold", F_OK) == 0)
+            nap(5);
         if (trainer_stop_requested()) {
             save(&trainer, &task, i);
             trainer_end(&trainer);

@@ -10,16 +10,12 @@ cd "$folder" || exit 1
 
 fail() { echo "FAILED: $*"; [ ! -f log ] || tail -n 20 log; exit 1; }
 
-# The driver's pids, or the training processes' (zombies of a slow init aside): only those that use this test's folder.
-ranks() { living session_driver; }
-children() { living fake_trainer; }
-living() {
-    local pid
-    for pid in $(pgrep -x "$1"); do
-        [ "$(readlink /proc/$pid/cwd)" = "$folder" ] && echo $pid
-    done
-    return 0
-}
+. "$BNSWEEP_SOURCE/tests/support/strike.sh"
+sweep_runs() { kill -0 $session 2>/dev/null; }
+
+# The driver's pids, or the training processes' (zombies of a slow init aside).
+ranks() { ours session_driver; }
+children() { ours fake_trainer; }
 
 start() {
     local count=$1 jobs=$2 launcher=
@@ -34,28 +30,15 @@ finish() {
     wait $session
     rc=$?
     session=
-    local i
-    for i in $(seq 50); do
-        [ -z "$(ranks)$(children)" ] && return
-        sleep 0.1
-    done
-    fail "still running: ranks $(ranks), training processes $(children)"
-}
-
-# Wait until a command succeeds, at most 20 s.
-await() {
-    local i
-    for i in $(seq 400); do
-        eval "$1" && return
-        sleep 0.05
-    done
-    fail "waited in vain for: $1"
+    expect_nobody_left "the sweep"
 }
 
 # The content of a sink: row, bytes and kind of each record, attempts aside.
 content() { awk '$1 == "record" {print $2, $5, $6}' "$1" | sort; }
 ends() { awk '$1 == "record" && $6 == 2 {print $2}' "$1" | sort -n; }
 records() { grep -c ^record sink; }
+# Until so many records were taken in, by a sweep that goes on.
+await_records() { await_moment "[ -f sink ] && [ \"\$(records)\" -ge $1 ]"; }
 expect_rc() { [ "$rc" = "$1" ] || fail "exit status $rc, expected $1 ($2)"; }
 expect_log() { grep -q "$1" log || fail "the output does not say: $1"; }
 expect_unique_ends() { [ -z "$(ends sink | uniq -d)" ] || fail "a unit ended twice"; }

@@ -49,13 +49,15 @@ done
 
 # A process killed from outside is tried again.
 rm -f sink
-echo '1 ok 0 400 15 20 -' >slow
+touch hold
+echo '1 ok 0 5 15 20 -' >slow
 start 3 slow
-await '[ -f sink ] && [ "$(records)" -ge 2 ]'
+await_records 2
 kill -9 $(children)
+await_moment 'grep -q "attempt 1.*killed by signal 9" log'
+rm hold
 finish
 expect_rc 0 "a killed training process"
-expect_log 'attempt 1.*killed by signal 9'
 expect_unique_ends
 [ "$(ends sink)" = 0 ] || fail "the killed one did not end"
 

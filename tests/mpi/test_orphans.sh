@@ -1,11 +1,13 @@
 #!/bin/bash
 # No process outlives the sweep, whoever is killed; a frozen worker's trajectory goes to another, a frozen rank 0 is given up.
 . "$(dirname "$0")/support.sh"
-for i in $(seq 8); do echo "1 ok 0 100 100 20 -"; done >jobs
+for i in $(seq 8); do echo "1 ok 0 5 20 20 -"; done >jobs
+touch hold
 begin() {
     rm -f sink
     start 3 jobs "$@"
-    await '[ "$(children | wc -l)" = 2 ] && [ -f sink ] && [ "$(records)" -ge 4 ]'
+    await_moment '[ "$(children | wc -l)" = 2 ]'
+    await_records 4
 }
 begin
 kill -9 $(ranks | tail -n 1)
@@ -24,18 +26,19 @@ expect_rc 137 "a killed mpirun"
 
 rm -f sink
 start 1 jobs
-await '[ -f sink ] && [ "$(records)" -ge 2 ]'
+await_records 2
 kill -9 $(ranks)
 finish
 expect_rc 137 "a killed single rank"
 
 # Frozen: the limits are short here.
-for i in $(seq 4); do echo "1 ok 0 30 100 20 -"; done >jobs
+for i in $(seq 4); do echo "1 ok 0 5 20 20 -"; done >jobs
 rm -f sink
 start 3 jobs silent_seconds=2 ping_seconds=0.2 stop_seconds=1
-await '[ -f sink ] && [ "$(records)" -ge 4 ]'
+await_records 4
 frozen=$(ranks | tail -n 1)
 kill -STOP $frozen
+rm hold
 await '[ "$(ends sink | wc -l)" = 4 ]'
 await 'grep -q "SIGTERM\|abort\|ABORT" log || ! ranks | grep -qv $frozen'
 kill -CONT $frozen 2>/dev/null
@@ -43,6 +46,7 @@ finish
 expect_unique_ends
 grep -q 'said nothing for' sink || fail "the frozen worker was not noticed"
 
+touch hold
 begin silent_seconds=2 ping_seconds=0.2
 first=$(ranks | head -n 1)
 kill -STOP $first
