@@ -130,8 +130,7 @@ static enum status start_and_wait(char *const *arguments)
     pid_t ended;
     while ((ended = waitpid(process, &state, WNOHANG)) == 0 || (ended < 0 && errno == EINTR))
         look_after(process, &watch);
-    mpirun_process = 0;
-    set_handlers(SIG_DFL);
+    mpirun_process = 0; /* the handlers stay: a request that is repeated until we are gone must not end us now */
     return status_of_end(state, &watch);
 }
 
