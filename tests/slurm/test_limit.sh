@@ -6,6 +6,7 @@ sed -i 's/^steps.*/steps = 5000/' sweep.ini
 hold_back
 BNSWEEP_GRACE=40 submit limit.h5 --time=2 --signal=B:USR1@60
 await_end COMPLETED 0:0 1200
+let_go
 [ "$(field Restarts)" -ge 1 ] || fail "it was done before the limit"
 grep -q 'SIGUSR1: stopping' "log.$job" || fail "no signal came"
 expect_complete limit.h5 "time limit"
