@@ -12,8 +12,7 @@ enum {
     TREE_BYTES = 2096,          /* a B-tree's first node */
     TEXT_REFERENCE = 16,        /* in the chunk */
     TEXT_HEAD = 16,             /* in the heap, where texts stand in steps of 8 */
-    OWN_TEXT = 5 * 32 + 2 * 16, /* identity, hashes, arm, host */
-    TEXT_SIZE = 4096
+    OWN_TEXT = 5 * 32 + 2 * 16  /* identity, hashes, arm, host */
 };
 
 static double chunk_bytes(double count, double size)
@@ -47,15 +46,15 @@ static double heap_bytes(size_t length)
 /* The heap of one unit. */
 static enum status text_bytes(const struct layout *layout, const struct writer_units *units, double *out)
 {
-    char text[TEXT_SIZE];
+    struct writer_text value;
     *out = 7 * TEXT_HEAD + OWN_TEXT;
     for (size_t i = 0; units->count && i < layout->column_count; i++) {
         if (layout->columns[i].type != LAYOUT_TEXT)
             continue;
-        enum status status = units->describe(units->context, 0, i, text, sizeof text);
+        enum status status = units->describe(units->context, 0, i, &value);
         if (status)
             return status;
-        *out += heap_bytes(strlen(text));
+        *out += heap_bytes(strlen(value.text));
     }
     return STATUS_OK;
 }
