@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CAUSE_SIZE = 512, NAME_SIZE = 1024, CACHE_BYTES = 4 << 20, CACHE_SLOTS = 1009, CONVERSION_BYTES = 64 << 10 };
+enum { CAUSE_SIZE = 512, NAME_SIZE = 1024, CACHE_BYTES = 4 << 20, CACHE_SLOTS = 1009, CONVERSION_BYTES = 16 << 10 };
 
 static herr_t remember_first(unsigned n, const H5E_error2_t *error, void *cause)
 {
