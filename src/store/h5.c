@@ -70,8 +70,9 @@ enum status h5_open(const char *path, bool read_write, hid_t *out)
 {
     hid_t list = access_list();
     *out = H5Fopen(path, read_write ? H5F_ACC_RDWR : H5F_ACC_RDONLY, list);
+    enum status status = *out < 0 ? fail_open(path) : STATUS_OK; /* before HDF5's next call, which forgets the cause */
     H5Pclose(list);
-    return *out < 0 ? fail_open(path) : STATUS_OK;
+    return status;
 }
 
 enum status h5_create(const char *path, hid_t *out)
@@ -81,9 +82,10 @@ enum status h5_create(const char *path, hid_t *out)
     H5Pset_link_creation_order(creation, order);
     H5Pset_attr_creation_order(creation, order);
     *out = H5Fcreate(path, H5F_ACC_TRUNC, creation, list);
+    enum status status = *out < 0 ? h5_fail(STATUS_IO, "cannot create %s", path) : STATUS_OK;
     H5Pclose(creation);
     H5Pclose(list);
-    return *out < 0 ? h5_fail(STATUS_IO, "cannot create %s", path) : STATUS_OK;
+    return status;
 }
 
 enum status h5_close(hid_t file, const char *path)
