@@ -31,7 +31,12 @@ bool hash_equal(struct hash a, struct hash b)
 
 void hash_hex(struct hash hash, char out[HASH_HEX_SIZE])
 {
-    snprintf(out, HASH_HEX_SIZE, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 16; i++) {
+        out[i] = digits[hash.high >> (60 - 4 * i) & 15];
+        out[16 + i] = digits[hash.low >> (60 - 4 * i) & 15];
+    }
+    out[HASH_HEX_SIZE - 1] = '\0';
 }
 
 bool hash_from_hex(const char *text, struct hash *out)

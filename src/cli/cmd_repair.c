@@ -21,7 +21,7 @@ static void print(const struct repair_report *report)
         printf(", %llu entries do not fit the store", (unsigned long long)report->unusable);
     printf(".\n");
     if (report->again)
-        printf("%llu units had ended but lack records. They are pending again; what was measured of them stays.\n",
+        printf("%llu units had ended but lack records, or what was to be kept for replays. They are pending again; what was measured of them stays.\n",
                (unsigned long long)report->again);
     printf("`bnsweep run` goes on from here and trains what is missing.\n");
 }
@@ -32,8 +32,9 @@ enum status cmd_repair(int argc, char **argv)
         .command = "repair", .operands = "STORE", .operands_min = 1, .operands_max = 1,
         .about = "For a store that `bnsweep run` refuses because its journal is damaged, or begins behind the store's end. What can be read\n"
                  "of the journal is put into the store; the journal itself is kept, as STORE.journal.damaged. Units that ended but\n"
-                 "may lack a record become pending, so that the next run trains them again, to the same bits. A store whose\n"
-                 "journal is sound is left alone: a run takes the journal by itself."};
+                 "may lack a record become pending, so that the next run trains them again, to the same bits. So does one unit of a\n"
+                 "trajectory whose kept batch statistics or weights (keep_batch_stats) have a gap. A store whose journal is sound is\n"
+                 "left alone: a run takes the journal by itself."};
     struct repair_report report;
     enum status status = options_read(&options, argc, argv);
     if (status || options.help)

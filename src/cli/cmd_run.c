@@ -95,23 +95,20 @@ static enum status choose(struct run *run)
     run->rows = mem_array(grouping->starts[grouping->count], sizeof *run->rows);
     if (!run->trajectories || !run->rows)
         return STATUS_NOMEM;
-    for (size_t t = 0; !status && t < grouping->count; t++) {
+    for (size_t t = 0; t < grouping->count; t++) {
         size_t first = grouping->starts[t], units = grouping->starts[t + 1] - first;
-        struct settings settings;
         uint32_t attempts = 0;
         for (size_t i = first; i < first + units; i++) {
             const struct writer_unit *unit = &run->units[grouping->units[i]];
             attempts = unit->attempts > attempts ? unit->attempts : attempts;
             run->rows[i] = (uint32_t)unit->row;
         }
-        status = sweep_unit(&run->sweep, grouping->units[first], &settings, NULL);
-        run->trajectories[t] = (struct manager_trajectory){grouping_work(&settings), (uint32_t)first, (uint32_t)units, attempts};
+        run->trajectories[t] = (struct manager_trajectory){grouping->work[t], (uint32_t)first, (uint32_t)units, attempts};
     }
     size_t last = 0;
     for (size_t i = 0; i < grouping->starts[grouping->count]; i++)
         last = run->rows[i] > last ? run->rows[i] : last;
-    if (!status)
-        status = recorded_create(&run->recorded, last + 1, &run->sheet.layout.extent);
+    status = recorded_create(&run->recorded, last + 1, &run->sheet.layout.extent);
     if (status || run->no_fuse) /* then each unit is to be trained for itself */
         return status;
     return sources_find(writer_path(run->writer), &run->sweep, grouping, &run->sources);

@@ -214,7 +214,7 @@ enum status cmd_verify(int argc, char **argv)
         .command = "verify", .operands = "STORE", .operands_min = 1, .operands_max = 1,
         .about =
             "Check that the store is sound, and that the settings of its units were really applied.\n\n"
-            "1. Structure, checksums, completeness of done units, journal. Every problem is an error.\n"
+            "1. Structure, checksums, completeness of done units and of what is kept for replays, journal. Every problem is an error.\n"
             "2. For each setting that varies among done units: the pairs of units that differ in it alone (in all others that both\n"
             "   read they are equal). Errors:\n"
             "   - bn_momentum: the same final running statistics, or the same running statistics or evaluation accuracy at all\n"

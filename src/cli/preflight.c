@@ -53,7 +53,7 @@ enum status preflight_check(const struct sweep *sweep)
     struct files files = {0};
     enum status status = STATUS_OK;
     bool loaded = false;
-    for (size_t i = 0; !status && i < sweep->unit_count; i++) {
+    for (size_t i = 0; sweep->grid.file_count && !status && i < sweep->unit_count; i++) {
         status = sweep_unit(sweep, i, &settings, NULL);
         if (status || !names_files(&settings))
             continue;

@@ -5,7 +5,6 @@
 
 #include "bnsweep/measure/plan.h"
 #include "bnsweep/run/configure.h"
-#include "bnsweep/sweep/identity.h"
 #include "bnsweep/sweep/settings_text.h"
 
 #include <stdio.h>
@@ -156,15 +155,15 @@ static enum status create_coordinates(struct sheet *sheet, const struct plan *pl
 }
 
 /* Settings that are not read are empty, numbers among them NaN. */
-static const char *setting_text(struct sheet *sheet, size_t column)
+static struct writer_text setting_text(struct sheet *sheet, size_t column)
 {
     int key = column_key(column);
     const struct setting *setting = &settings_table[key];
     struct sheet_text *kept = &sheet->texts[column];
     const char *field = (const char *)&sheet->settings + setting->offset;
-    bool relevant = settings_relevant(&sheet->settings, key);
+    bool relevant = sheet->conditions >> setting->condition & 1;
     if (kept->known && kept->relevant == relevant && memcmp(kept->field, field, setting->size) == 0)
-        return kept->text;
+        return (struct writer_text){kept->text, true};
     if (relevant)
         settings_text_format(&sheet->settings, key, kept->text);
     else
@@ -172,11 +171,11 @@ static const char *setting_text(struct sheet *sheet, size_t column)
     memcpy(kept->field, field, setting->size);
     kept->relevant = relevant;
     kept->known = true;
-    return kept->text;
+    return (struct writer_text){kept->text, false};
 }
 
 /* writer_units' describe: the texts of one unit. */
-static enum status describe(void *context, size_t unit, size_t column, char *text, size_t capacity)
+static enum status describe(void *context, size_t unit, size_t column, struct writer_text *out)
 {
     struct sheet *sheet = context;
     if (unit != sheet->described) {
@@ -184,28 +183,34 @@ static enum status describe(void *context, size_t unit, size_t column, char *tex
         if (status)
             return status;
         sheet->described = unit;
+        sheet->conditions = settings_conditions(&sheet->settings);
     }
-    const char *value = column == WRITER_ARM ? sheet->arm : setting_text(sheet, column);
-    size_t size = strlen(value) + 1;
-    if (size > capacity)
-        return status_fail(STATUS_INPUT, "the value '%.100s' is too long for the store", value);
-    memcpy(text, value, size);
+    *out = column == WRITER_ARM ? (struct writer_text){.text = sheet->arm} : setting_text(sheet, column);
     return STATUS_OK;
 }
 
-/* Fill the identities, and give the settings of the unit with the most steps, whose axes hold those of all others. */
-static enum status survey(struct sheet *sheet, struct settings *longest)
+static bool varies_steps(const struct grid *grid, const struct grid_arm *arm)
+{
+    for (size_t i = 0; i < arm->axis_count; i++)
+        if (grid->entries[arm->axes[i]].key == SETTING_steps)
+            return true;
+    return false;
+}
+
+/* Give the settings of the first unit with the most steps, whose axes hold those of all others. */
+static void find_longest(const struct grid *grid, struct settings *longest)
 {
     struct settings settings;
-    for (size_t i = 0; i < sheet->sweep->unit_count; i++) {
-        enum status status = sweep_unit(sheet->sweep, i, &settings, NULL);
-        if (status)
-            return status;
-        sheet->identities[i] = identity_of(&settings);
-        if (i == 0 || settings.steps > longest->steps)
-            *longest = settings;
+    grid_unit(grid, 0, longest, NULL);
+    for (size_t a = 0; a < grid->arm_count; a++) {
+        const struct grid_arm *arm = &grid->arms[a];
+        size_t units = varies_steps(grid, arm) ? arm->count : 1;
+        for (size_t i = arm->first; i < arm->first + units; i++) {
+            grid_unit(grid, i, &settings, NULL);
+            if (settings.steps > longest->steps)
+                *longest = settings;
+        }
     }
-    return STATUS_OK;
 }
 
 enum status sheet_create(struct sheet *sheet, const struct sweep *sweep)
@@ -213,10 +218,8 @@ enum status sheet_create(struct sheet *sheet, const struct sweep *sweep)
     struct settings longest = {0};
     sheet->sweep = sweep;
     sheet->described = sweep->unit_count;
-    sheet->identities = arena_array(&sheet->arena, sweep->unit_count, sizeof *sheet->identities);
-    enum status status = sheet->identities ? survey(sheet, &longest) : STATUS_NOMEM;
-    if (status)
-        return status;
+    enum status status = STATUS_OK;
+    find_longest(&sweep->grid, &longest);
     struct plan plan = configure_plan(&longest);
     char parameters[PARAMETERS_TEXT_SIZE] = "";
     sheet->layout.extent = configure_extent(&longest);
@@ -226,7 +229,7 @@ enum status sheet_create(struct sheet *sheet, const struct sweep *sweep)
         return status;
     if (!sheet->layout.extent.parameters)
         sheet->layout.extent.steps = 0; /* no unit keeps anything */
-    sheet->units = (struct writer_units){sweep->unit_count, sheet->identities, describe, sheet};
+    sheet->units = (struct writer_units){sweep->unit_count, sweep->identities, describe, sheet};
     status = create_columns(sheet);
     if (!status)
         status = create_attributes(sheet, &longest, parameters);

@@ -3,7 +3,6 @@
 #define BNSWEEP_CLI_SHEET_H
 
 #include "bnsweep/base/arena.h"
-#include "bnsweep/base/hash.h"
 #include "bnsweep/base/status.h"
 #include "bnsweep/store/layout.h"
 #include "bnsweep/store/writer.h"
@@ -13,10 +12,10 @@
 struct sheet {
     const struct sweep *sweep; /* not owned */
     struct layout layout;
-    struct hash *identities; /* [sweep->unit_count] */
     struct writer_units units;
     size_t described;           /* the unit `settings` belongs to; one more than the last at the start */
     struct settings settings;
+    uint32_t conditions;        /* settings_conditions of them */
     const char *arm;
     struct sheet_text *texts;   /* [layout.column_count] each setting's text as last asked for */
     struct arena arena;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READ_ROWS = 1 << 16, TEXT_SIZE = 4096, NEW_ROW_BYTES = 512, NEW_STORE_BYTES = 4 << 20 };
+enum { READ_ROWS = 1 << 16, NEW_ROW_BYTES = 512, NEW_STORE_BYTES = 4 << 20 };
 
 /* Rows by identity: open addressing, at most half full. */
 struct index {
@@ -195,16 +195,16 @@ static enum status add_row(const struct admission *admission, struct columns *co
 {
     const struct writer_units *units = admission->units;
     size_t unit = admission->new_units[row - admission->old_rows];
-    char identity[HASH_HEX_SIZE], text[TEXT_SIZE] = "";
+    struct writer_text value;
+    char identity[HASH_HEX_SIZE];
     hash_hex(units->identities[unit], identity);
-    enum status status = units->describe(units->context, unit, WRITER_ARM, text, sizeof text);
+    enum status status = units->describe(units->context, unit, WRITER_ARM, &value);
     for (int column = 0; !status && column < COLUMN_COUNT; column++)
-        status = set_own(columns, row, column, identity, text);
+        status = set_own(columns, row, column, identity, value.text);
     for (size_t i = 0; !status && i < admission->layout->column_count; i++) {
-        text[0] = '\0';
-        status = units->describe(units->context, unit, i, text, sizeof text);
+        status = units->describe(units->context, unit, i, &value);
         if (!status)
-            status = columns_parse(columns, row, places[i], text);
+            status = (value.again && row > admission->old_rows ? columns_repeat : columns_parse)(columns, row, places[i], value.text);
     }
     return status;
 }

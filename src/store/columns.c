@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARSED_SIZE = 48, HEAP_BYTES = 16 << 10 };
+enum { PARSED_SIZE = 48, HEAP_BYTES = 16 << 10, CHUNK_BYTES = 16 * SCHEMA_BLOCK_ROWS };
 
 /* Memory of a block's texts, which live and die together. */
 struct heap {
@@ -85,12 +85,9 @@ static herr_t list_column(hid_t file, const char *name, void *context)
 {
     struct listing *listing = context;
     hsize_t limit = 0, size;
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    if (dataset < 0 || strcmp(name, "unit") == 0) {
-        if (dataset >= 0)
-            H5Dclose(dataset);
+    hid_t dataset;
+    if (strcmp(name, "unit") == 0 || h5_open_in_order(file, name, CHUNK_BYTES, &dataset))
         return 0;
-    }
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     if (H5Sget_simple_extent_ndims(space) == 1)
         H5Sget_simple_extent_dims(space, &size, &limit);
@@ -297,6 +294,19 @@ enum status columns_set_text(struct columns *columns, uint64_t row, int column_i
     return *place ? STATUS_OK : STATUS_NOMEM;
 }
 
+/* A number that is there already, as the fill value is in added rows, is no change: a chunk of nothing else is never made. */
+static void put_integer(struct column *column, size_t at, int64_t value)
+{
+    column->changed = column->changed || column->integers[at] != value;
+    column->integers[at] = value;
+}
+
+static void put_real(struct column *column, size_t at, double value)
+{
+    column->changed = column->changed || memcmp(&column->reals[at], &value, sizeof value) != 0;
+    column->reals[at] = value;
+}
+
 enum status columns_set_integer(struct columns *columns, uint64_t row, int column_index, int64_t value)
 {
     enum status status;
@@ -305,8 +315,7 @@ enum status columns_set_integer(struct columns *columns, uint64_t row, int colum
         return status;
     if (column->type != LAYOUT_INTEGER)
         return fail_type(column);
-    column->integers[row - columns->first] = value;
-    column->changed = true;
+    put_integer(column, row - columns->first, value);
     return STATUS_OK;
 }
 
@@ -318,8 +327,7 @@ enum status columns_set_real(struct columns *columns, uint64_t row, int column_i
         return status;
     if (column->type != LAYOUT_REAL)
         return fail_type(column);
-    column->reals[row - columns->first] = value;
-    column->changed = true;
+    put_real(column, row - columns->first, value);
     return STATUS_OK;
 }
 
@@ -351,6 +359,24 @@ enum status columns_parse(struct columns *columns, uint64_t row, int index, cons
         return status_fail(STATUS_INPUT, "%s = %.100s is no number", column->name, text);
     return column->type == LAYOUT_REAL ? columns_set_real(columns, row, index, column->parsed_real)
                                        : columns_set_integer(columns, row, index, column->parsed_integer);
+}
+
+enum status columns_repeat(struct columns *columns, uint64_t row, int index, const char *text)
+{
+    enum status status;
+    struct column *column = reach(columns, row, index, &status);
+    size_t at = row - columns->first;
+    if (!column || at == 0)
+        return column ? columns_parse(columns, row, index, text) : status;
+    switch (column->type) {
+    case LAYOUT_TEXT:
+        column->texts[at] = column->texts[at - 1];
+        column->changed = column->changed_row[at] = true;
+        break;
+    case LAYOUT_INTEGER: put_integer(column, at, column->integers[at - 1]); break;
+    case LAYOUT_REAL: put_real(column, at, column->reals[at - 1]); break;
+    }
+    return STATUS_OK;
 }
 
 enum status columns_close(struct columns *columns, enum status status)

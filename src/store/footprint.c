@@ -12,8 +12,7 @@ enum {
     TREE_BYTES = 2096,          /* a B-tree's first node */
     TEXT_REFERENCE = 16,        /* in the chunk */
     TEXT_HEAD = 16,             /* in the heap, where texts stand in steps of 8 */
-    OWN_TEXT = 5 * 32 + 2 * 16, /* identity, hashes, arm, host */
-    TEXT_SIZE = 4096
+    OWN_TEXT = 5 * 32 + 2 * 16  /* identity, hashes, arm, host */
 };
 
 static double chunk_bytes(double count, double size)
@@ -44,18 +43,19 @@ static double heap_bytes(size_t length)
     return length ? TEXT_HEAD + 8 * ceil((double)length / 8) : 0;
 }
 
-/* The heap of one unit. */
-static enum status text_bytes(const struct layout *layout, const struct writer_units *units, double *out)
+/* The settings' columns and their texts. A number that the first unit does not read is taken to be read by none: it is the fill
+ * value, and of nothing else no chunk is made. */
+static enum status settings_bytes(const struct layout *layout, const struct writer_units *units, uint64_t rows, double *out)
 {
-    char text[TEXT_SIZE];
-    *out = 7 * TEXT_HEAD + OWN_TEXT;
-    for (size_t i = 0; units->count && i < layout->column_count; i++) {
-        if (layout->columns[i].type != LAYOUT_TEXT)
-            continue;
-        enum status status = units->describe(units->context, 0, i, text, sizeof text);
+    struct writer_text value = {.text = ""};
+    *out = 0;
+    for (size_t i = 0; i < layout->column_count; i++) {
+        enum status status = units->count ? units->describe(units->context, 0, i, &value) : STATUS_OK;
         if (status)
             return status;
-        *out += heap_bytes(strlen(text));
+        bool unread = layout->columns[i].type == LAYOUT_REAL && strcmp(value.text, "nan") == 0;
+        *out += unread ? DATASET_BYTES : column_bytes(layout->columns[i].type, rows);
+        *out += layout->columns[i].type == LAYOUT_TEXT ? (double)rows * heap_bytes(strlen(value.text)) : 0;
     }
     return STATUS_OK;
 }
@@ -76,14 +76,12 @@ uint64_t footprint_kept(const struct layout *layout, uint64_t trajectories)
 
 enum status footprint_bytes(const struct layout *layout, const struct writer_units *units, uint64_t rows, uint64_t *out)
 {
-    double texts, bytes = variables_bytes(&layout->extent, false, rows);
-    enum status status = text_bytes(layout, units, &texts);
+    double settings, bytes = variables_bytes(&layout->extent, false, rows) + (double)rows * (7 * TEXT_HEAD + OWN_TEXT);
+    enum status status = settings_bytes(layout, units, rows, &settings);
     for (int i = 0; i < COLUMN_COUNT; i++)
         bytes += column_bytes(layout_columns_table[i].type, rows);
-    for (size_t i = 0; i < layout->column_count; i++)
-        bytes += column_bytes(layout->columns[i].type, rows);
     for (size_t i = 0; i < layout->attribute_count; i++)
         bytes += (double)strlen(layout->attributes[i].text);
-    *out = (uint64_t)(bytes + (double)rows * texts);
+    *out = (uint64_t)(bytes + settings);
     return status;
 }

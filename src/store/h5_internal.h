@@ -43,6 +43,9 @@ enum status h5_create_dataset(hid_t file, const char *name, hid_t file_type, con
 /* Open a dataset; close with H5Dclose, or with h5_close_dataset if it was changed. STATUS_CORRUPT where it is not there. */
 enum status h5_open_dataset(hid_t file, const char *name, hid_t *out);
 
+/* Open a dataset whose chunks, of `chunk_bytes`, are read and written in their order: it keeps two of them in memory. */
+enum status h5_open_in_order(hid_t file, const char *name, size_t chunk_bytes, hid_t *out);
+
 /* Close a dataset that was written to, after which all was well or not (`status`): what HDF5 held back of it is written only now. Return
  * the first error; STATUS_IO. */
 enum status h5_close_dataset(hid_t dataset, const char *name, enum status status);

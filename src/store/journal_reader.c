@@ -49,7 +49,8 @@ static enum status look(struct journal_reader *reader, uint64_t offset, size_t s
             reader->window = larger;
             reader->window_capacity = size;
         }
-        ssize_t got = pread(reader->fd, reader->window, size > reader->ahead ? size : reader->ahead, (off_t)offset);
+        size_t ahead = reader->ahead < reader->window_capacity ? reader->ahead : reader->window_capacity;
+        ssize_t got = pread(reader->fd, reader->window, size > ahead ? size : ahead, (off_t)offset);
         if (got < 0)
             return status_fail(STATUS_IO, "cannot read %s: %s", reader->path, strerror(errno));
         reader->window_at = offset;
@@ -132,9 +133,15 @@ static enum status open_file(const char *path, struct journal_reader **out)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? STATUS_OK : status_fail(STATUS_IO, "cannot open %s: %s", path, strerror(errno));
+    if (fstat(fd, &now)) {
+        enum status status = status_fail(STATUS_IO, "cannot read %s: %s", path, strerror(errno));
+        close(fd);
+        return status;
+    }
+    size_t capacity = now.st_size < WINDOW ? (size_t)now.st_size : WINDOW;
     struct journal_reader *reader = mem_array(1, sizeof *reader);
-    uint8_t *window = mem_array(WINDOW, 1);
-    if (!reader || !window || fstat(fd, &now)) {
+    uint8_t *window = mem_array(capacity, 1);
+    if (!reader || !window) {
         mem_free(reader);
         mem_free(window);
         close(fd);
@@ -144,7 +151,8 @@ static enum status open_file(const char *path, struct journal_reader **out)
     snprintf(reader->path, sizeof reader->path, "%s", path);
     reader->size = (uint64_t)now.st_size;
     reader->window = window;
-    reader->window_capacity = reader->ahead = WINDOW;
+    reader->window_capacity = capacity;
+    reader->ahead = WINDOW;
     *out = reader;
     return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "bnsweep/base/mem.h"
 #include "bnsweep/store/lock.h"
 #include "columns_internal.h"
+#include "keeping_internal.h"
 #include "paths_internal.h"
 #include "publish_internal.h"
 #include "replace_internal.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +20,10 @@ struct repair {
     char journal[PATH_MAX];
     struct repair_report *report;
     bool damage;        /* some was met on the way */
-    uint64_t *suspects; /* [suspect_count] rows that ended behind it, owned */
+    struct suspect {
+        uint64_t row;
+        bool again;     /* it lacks something: it is pending now */
+    } *suspects;        /* [suspect_count] units that ended behind it, by row, owned */
     size_t suspect_count, suspect_capacity;
 };
 
@@ -70,17 +75,17 @@ static enum status check_store(const char *store, struct schema *schema)
 
 /* --- what can be read --- */
 
-static enum status suspect(struct repair *repair, uint64_t row)
+static enum status add_suspect(struct repair *repair, uint64_t row)
 {
     if (repair->suspect_count == repair->suspect_capacity) {
         size_t larger = repair->suspect_capacity ? 2 * repair->suspect_capacity : 64;
-        uint64_t *rows = mem_grow(repair->suspects, repair->suspect_capacity, larger, sizeof *rows);
-        if (!rows)
+        struct suspect *suspects = mem_grow(repair->suspects, repair->suspect_capacity, larger, sizeof *suspects);
+        if (!suspects)
             return STATUS_NOMEM;
-        repair->suspects = rows;
+        repair->suspects = suspects;
         repair->suspect_capacity = larger;
     }
-    repair->suspects[repair->suspect_count++] = row;
+    repair->suspects[repair->suspect_count++] = (struct suspect){.row = row};
     return STATUS_OK;
 }
 
@@ -110,7 +115,7 @@ static enum status take(struct repair *repair, const struct journal_entry *entry
     enum status status = apply_add(plan, entry);
     repair->report->entries += !status;
     repair->report->records += !status && entry->kind == JOURNAL_RECORD;
-    return !status && ends && repair->damage ? suspect(repair, entry->row) : status;
+    return !status && ends && repair->damage ? add_suspect(repair, entry->row) : status;
 }
 
 static enum status list_readable(struct journal_reader *reader, const struct schema *schema, struct apply_plan *out, void *context)
@@ -206,19 +211,65 @@ static enum status is_complete(hid_t file, const struct schema *schema, uint64_t
     return status;
 }
 
+static int by_row(const void *a, const void *b)
+{
+    uint64_t x = ((const struct suspect *)a)->row, y = ((const struct suspect *)b)->row;
+    return x < y ? -1 : x > y;
+}
+
+/* Of a trajectory that lacks what it should have kept for replays, one suspect unit is enough: trained again, it keeps all. */
+static enum status find_unkept(hid_t file, const struct schema *schema, struct repair *repair)
+{
+    struct keeping_unit *units;
+    size_t count;
+    enum status status = keeping_list(file, schema, &units, &count);
+    for (size_t i = 0, end; !status && i < count; i = end) {
+        struct suspect *first = NULL;
+        bool whole;
+        end = keeping_trajectory(units, count, i, &whole);
+        for (size_t k = i; k < end; k++) {
+            const struct suspect key = {.row = units[k].row};
+            struct suspect *found = bsearch(&key, repair->suspects, repair->suspect_count, sizeof key, by_row);
+            first = first ? first : found;
+            whole = whole || (found && found->again);
+        }
+        if (!whole && first)
+            first->again = true;
+    }
+    mem_free(units);
+    return status;
+}
+
+static enum status find_incomplete(hid_t file, const struct schema *schema, struct repair *repair)
+{
+    enum status status = STATUS_OK;
+    size_t count = 0;
+    if (repair->suspect_count)
+        qsort(repair->suspects, repair->suspect_count, sizeof *repair->suspects, by_row);
+    for (size_t i = 0; i < repair->suspect_count; i++) /* one that ended more than once is one */
+        if (i == 0 || repair->suspects[i].row != repair->suspects[i - 1].row)
+            repair->suspects[count++] = repair->suspects[i];
+    repair->suspect_count = count;
+    for (size_t i = 0; !status && i < count; i++) {
+        bool complete;
+        status = is_complete(file, schema, repair->suspects[i].row, &complete);
+        repair->suspects[i].again = !status && !complete;
+    }
+    return status || !count ? status : find_unkept(file, schema, repair);
+}
+
 static enum status reset_incomplete(hid_t file, const struct schema *schema, void *context)
 {
     struct repair *repair = context;
     struct columns *columns = NULL;
-    enum status status = repair->suspect_count ? columns_open(file, schema->rows, schema->rows, &columns) : STATUS_OK;
-    for (size_t i = 0; !status && i < repair->suspect_count; i++) {
-        bool complete;
-        status = is_complete(file, schema, repair->suspects[i], &complete);
-        if (!status && !complete) {
-            status = columns_set_integer(columns, repair->suspects[i], COLUMN_status, UNIT_PENDING);
+    enum status status = find_incomplete(file, schema, repair);
+    if (!status && repair->suspect_count)
+        status = columns_open(file, schema->rows, schema->rows, &columns);
+    for (size_t i = 0; !status && i < repair->suspect_count; i++)
+        if (repair->suspects[i].again) {
+            status = columns_set_integer(columns, repair->suspects[i].row, COLUMN_status, UNIT_PENDING);
             repair->report->again++;
         }
-    }
     if (!status && columns)
         status = columns_flush(columns);
     return columns_close(columns, status);

@@ -3,6 +3,7 @@
 #include "bnsweep/base/mem.h"
 #include "bnsweep/store/reader_unit.h"
 #include "h5_text_internal.h"
+#include "keeping_internal.h"
 #include "reader_internal.h"
 
 #include <hdf5_hl.h>
@@ -110,7 +111,7 @@ static enum status read_numbers(struct verification *to, hid_t dataset, const ch
 
 static enum status read_texts(struct verification *to, hid_t dataset, const char *name, hsize_t rows)
 {
-    char **texts = mem_array(UNIT_ROWS, sizeof *texts);
+    char **texts = mem_array(rows < UNIT_ROWS ? (size_t)rows : UNIT_ROWS, sizeof *texts);
     enum status status = texts ? STATUS_OK : STATUS_NOMEM;
     for (hsize_t first = 0; !status && first < rows; first += UNIT_ROWS) {
         size_t count = rows - first < UNIT_ROWS ? (size_t)(rows - first) : UNIT_ROWS;
@@ -152,44 +153,9 @@ static herr_t verify_variable(hid_t file, const char *name, void *context)
 /* What verify_units goes by: the checks' steps, and a block of units with their steps made. */
 struct unit_block {
     int64_t *checks;           /* [extent.checks] */
-    struct reader_unit *units; /* [UNIT_ROWS] */
-    int64_t *steps;            /* [UNIT_ROWS] */
+    struct reader_unit *units; /* [UNIT_ROWS, or all] */
+    int64_t *steps;            /* the same number */
 };
-
-/* Count the positions from `first` on, at most `count`, before one where the unit's variable is NaN throughout. */
-static enum status find_gap(const struct verification *to, enum variable_id id, uint64_t row, size_t first, size_t count, size_t *out)
-{
-    size_t size = variables_size(id, &to->reader->schema.extent);
-    bool doubles = variables_double(variables_table[id].group), gap = false;
-    double *position = mem_array(size, sizeof *position);
-    enum status status = position ? STATUS_OK : STATUS_NOMEM;
-    for (*out = 0; !status && *out < count && !gap; *out += !gap) {
-        status = reader_positions(to->reader, id, row, first + *out, 1, position);
-        gap = true;
-        for (size_t i = 0; i < size && gap; i++)
-            gap = isnan(doubles ? position[i] : (double)((float *)position)[i]);
-    }
-    mem_free(position);
-    return status;
-}
-
-/* A unit that has kept its last step has kept all, and its weights at every check. (One that was interrupted, and later replayed from
- * another, may have kept the first ones.) */
-static enum status verify_kept(struct verification *to, uint64_t row, size_t steps, size_t checks)
-{
-    const struct variables_extent *extent = &to->reader->schema.extent;
-    size_t there = 0, gap;
-    if (!layout_has_variable(VARIABLE_batch_mean, extent) || steps > extent->steps)
-        return STATUS_OK;
-    enum status status = find_gap(to, VARIABLE_batch_mean, row, steps - 1, 1, &there);
-    for (int id = VARIABLE_batch_mean; !status && there && id <= VARIABLE_weights; id++) {
-        size_t count = id == VARIABLE_weights ? checks : steps;
-        status = find_gap(to, (enum variable_id)id, row, 0, count, &gap);
-        if (!status && gap < count)
-            find(to, "row %llu is done, but has %zu of %zu positions of %s", (unsigned long long)row, gap, count, variables_table[id].name);
-    }
-    return status;
-}
 
 /* A unit that is shorter than others makes no checks behind its end. While its end is only in the journal, its steps are not known. */
 static enum status verify_unit(struct verification *to, const struct unit_block *block, size_t index)
@@ -206,7 +172,7 @@ static enum status verify_unit(struct verification *to, const struct unit_block 
         to->report->missing_checks += due > unit->checks ? due - unit->checks : 0;
         find(to, "row %llu is done, but has %u of %zu checks", (unsigned long long)unit->row, unit->checks, due);
     }
-    return verify_kept(to, unit->row, (size_t)block->steps[index], due);
+    return STATUS_OK;
 }
 
 static enum status verify_block(struct verification *to, const struct unit_block *block, uint64_t first, size_t count)
@@ -225,8 +191,9 @@ static enum status verify_units(struct verification *to)
 {
     uint64_t rows = to->reader->schema.rows;
     size_t checks = to->reader->schema.extent.checks;
-    struct unit_block block = {mem_array(checks, sizeof *block.checks), mem_array(UNIT_ROWS, sizeof *block.units),
-                               mem_array(UNIT_ROWS, sizeof *block.steps)};
+    size_t most = rows < UNIT_ROWS ? (size_t)rows : UNIT_ROWS;
+    struct unit_block block = {mem_array(checks, sizeof *block.checks), mem_array(most, sizeof *block.units),
+                               mem_array(most, sizeof *block.steps)};
     enum status status = block.checks && block.units && block.steps ? STATUS_OK : STATUS_NOMEM;
     if (!status && checks)
         status = reader_axis_integers(to->reader, layout_axes_table[AXIS_CHECK].name, block.checks);
@@ -237,6 +204,32 @@ static enum status verify_units(struct verification *to)
     mem_free(block.checks);
     mem_free(block.units);
     mem_free(block.steps);
+    return status;
+}
+
+/* A unit that has kept its last step has kept all. (One that was interrupted, and later replayed from another, may have kept the first
+ * ones.) And one unit of each trajectory has. */
+static enum status verify_kept(struct verification *to)
+{
+    struct keeping_unit *units;
+    size_t count;
+    enum status status = keeping_list(to->reader->file, &to->reader->schema, &units, &count);
+    for (size_t i = 0, end; !status && i < count; i = end) {
+        bool whole, said = false;
+        end = keeping_trajectory(units, count, i, &whole);
+        for (size_t k = i; k < end; k++) {
+            const struct keeping_unit *unit = &units[k];
+            if (!unit->last || unit->gap == VARIABLE_COUNT)
+                continue;
+            said = true;
+            find(to, "row %llu is done, but has %zu of %zu positions of %s", (unsigned long long)unit->row, unit->there, unit->due,
+                 variables_table[unit->gap].name);
+        }
+        if (!whole && !said)
+            find(to, "row %llu is done, but no unit of its trajectory has kept %s: other BN momenta of it will be trained, not replayed",
+                 (unsigned long long)units[i].row, variables_table[units[i].gap].name);
+    }
+    mem_free(units);
     return status;
 }
 
@@ -252,6 +245,8 @@ static enum status verify_contents(struct verification *to)
     if (h5_each_variable(to->reader->file, H5_INDEX_CRT_ORDER, verify_variable, to) < 0)
         return to->status ? to->status : h5_fail(STATUS_CORRUPT, "cannot list the store's variables");
     enum status status = verify_units(to);
+    if (!status)
+        status = verify_kept(to);
     if (status == STATUS_NOMEM)
         return status;
     if (status)

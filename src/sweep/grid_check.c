@@ -122,26 +122,25 @@ static int compare_hashes(const void *a, const void *b)
     return (x->low > y->low) - (x->low < y->low);
 }
 
-/* Find units with the same identity: `hashes` [unit_count] is sorted, and the units are looked for again only on error. */
-static enum status check_distinct(const struct grid *grid, struct hash *hashes)
+/* Find units with the same identity. */
+static enum status check_distinct(const struct grid *grid, const struct hash *identities)
 {
-    qsort(hashes, grid->unit_count, sizeof *hashes, compare_hashes);
-    size_t twin = 1;
-    while (twin < grid->unit_count && !hash_equal(hashes[twin - 1], hashes[twin]))
+    struct hash *sorted = mem_array(grid->unit_count, sizeof *sorted);
+    if (!sorted)
+        return STATUS_NOMEM;
+    memcpy(sorted, identities, grid->unit_count * sizeof *sorted);
+    qsort(sorted, grid->unit_count, sizeof *sorted, compare_hashes);
+    size_t twin = 1, found = 0, units[2] = {0, 0};
+    while (twin < grid->unit_count && !hash_equal(sorted[twin - 1], sorted[twin]))
         twin++;
-    if (twin >= grid->unit_count)
-        return STATUS_OK;
-    size_t found = 0, units[2] = {0, 0};
-    for (size_t i = 0; found < 2 && i < grid->unit_count; i++) {
-        struct settings settings;
-        grid_unit(grid, i, &settings, NULL);
-        if (hash_equal(identity_of(&settings), hashes[twin]))
+    for (size_t i = 0; twin < grid->unit_count && found < 2; i++)
+        if (hash_equal(identities[i], sorted[twin]))
             units[found++] = i;
-    }
-    return blame_duplicates(grid, units[0], units[1]);
+    mem_free(sorted);
+    return found ? blame_duplicates(grid, units[0], units[1]) : STATUS_OK;
 }
 
-static enum status check_units(struct grid *grid, struct hash *hashes)
+static enum status check_units(struct grid *grid, struct hash *identities)
 {
     for (size_t i = 0; i < grid->unit_count; i++) {
         struct settings settings;
@@ -151,21 +150,14 @@ static enum status check_units(struct grid *grid, struct hash *hashes)
         enum status status = check_rules(grid, &grid->arms[arm], &settings);
         if (status)
             return status;
-        hashes[i] = identity_of(&settings);
+        identities[i] = identity_of(&settings);
     }
     enum status status = check_used(grid);
-    return status ? status : check_distinct(grid, hashes);
+    return status ? status : check_distinct(grid, identities);
 }
 
-enum status grid_check(struct grid *grid)
+enum status grid_check(struct grid *grid, struct hash *identities)
 {
     enum status status = check_shape(grid);
-    if (status)
-        return status;
-    struct hash *hashes = mem_array(grid->unit_count, sizeof *hashes);
-    if (!hashes)
-        return STATUS_NOMEM;
-    status = check_units(grid, hashes);
-    mem_free(hashes);
-    return status;
+    return status ? status : check_units(grid, identities);
 }

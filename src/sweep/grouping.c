@@ -3,6 +3,8 @@
 #include "bnsweep/base/mem.h"
 #include "bnsweep/sweep/identity.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,18 +51,32 @@ static int by_work(const void *a, const void *b)
     return x->leader != y->leader ? compare_sizes(x->leader, y->leader) : compare_sizes(x->position, y->position);
 }
 
-static enum status read_members(const struct sweep *sweep, const size_t *units, size_t count, size_t most, struct member *members)
+/* `*momenta` is whether units that may share a trajectory have different momenta; if not, being different units, none do share. */
+static enum status read_members(const struct sweep *sweep, const size_t *units, size_t count, struct member *members, bool *momenta)
 {
+    double momentum = NAN;
+    *momenta = false;
     for (size_t i = 0; i < count; i++) {
         struct settings settings;
         enum status status = sweep_unit(sweep, units[i], &settings, NULL);
         if (status)
             return status;
         members[i] = (struct member){.work = grouping_work(&settings), .unit = units[i], .position = i, .leader = i};
-        if (most > 1)
-            members[i].trajectory = identity_trajectory(&settings);
+        if (!identity_fusable(&settings))
+            continue;
+        *momenta = *momenta || (!isnan(momentum) && settings.bn_momentum != momentum);
+        momentum = settings.bn_momentum;
     }
     return STATUS_OK;
+}
+
+static void find_trajectories(const struct sweep *sweep, size_t count, struct member *members)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct settings settings;
+        sweep_unit(sweep, members[i].unit, &settings, NULL);
+        members[i].trajectory = identity_trajectory(&settings);
+    }
 }
 
 /* A trajectory with more than `most` units becomes several, each with its own leader. */
@@ -80,15 +96,23 @@ enum status grouping_make(const struct sweep *sweep, const size_t *units, size_t
     struct member *members = mem_array(count, sizeof *members);
     out->units = mem_array(count, sizeof *out->units);
     out->starts = mem_array(count + 1, sizeof *out->starts);
-    enum status status = members && out->units && out->starts ? read_members(sweep, units, count, most, members) : STATUS_NOMEM;
-    if (!status && most > 1)
+    out->work = mem_array(count, sizeof *out->work);
+    bool momenta = false;
+    enum status status = members && out->units && out->starts && out->work ? STATUS_OK : STATUS_NOMEM;
+    if (!status)
+        status = read_members(sweep, units, count, members, &momenta);
+    if (!status && momenta && most > 1) {
+        find_trajectories(sweep, count, members);
         find_leaders(members, count, most);
+    }
     if (!status)
         qsort(members, count, sizeof *members, by_work);
     for (size_t i = 0; !status && i < count; i++) {
         out->units[i] = members[i].unit;
-        if (i == 0 || members[i].leader != members[i - 1].leader)
+        if (i == 0 || members[i].leader != members[i - 1].leader) {
+            out->work[out->count] = members[i].work;
             out->starts[out->count++] = i;
+        }
         out->starts[out->count] = i + 1;
     }
     mem_free(members);
@@ -99,5 +123,6 @@ void grouping_free(struct grouping *grouping)
 {
     mem_free(grouping->units);
     mem_free(grouping->starts);
+    mem_free(grouping->work);
     *grouping = (struct grouping){0};
 }

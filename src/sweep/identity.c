@@ -1,11 +1,10 @@
 #include "bnsweep/sweep/identity.h"
 
 #include "bnsweep/base/mem.h"
+#include "bnsweep/sweep/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,13 +22,18 @@ static size_t append(char out[SETTINGS_TEXT_SIZE], size_t used, const char *text
 
 void identity_text(const struct settings *settings, char out[SETTINGS_TEXT_SIZE])
 {
-    size_t used = (size_t)snprintf(out, SETTINGS_TEXT_SIZE, "numerics = %d\n", IDENTITY_NUMERICS_VERSION);
+    const uint32_t held = settings_conditions(settings);
+    char value[SETTINGS_VALUE_SIZE];
+    number_format_int(IDENTITY_NUMERICS_VERSION, value);
+    size_t used = append(out, 0, "numerics = ");
+    used = append(out, used, value);
+    used = append(out, used, "\n");
     for (int key = 0; key < SETTINGS_COUNT; key++) {
-        if (!settings_table[key].numbers || settings_is_default(settings, key) || !settings_relevant(settings, key))
+        const struct setting *setting = &settings_table[key];
+        if (!setting->numbers || !(held >> setting->condition & 1) || settings_is_default(settings, key))
             continue;
-        char value[SETTINGS_VALUE_SIZE];
         settings_text_format(settings, key, value);
-        used = append(out, used, settings_table[key].key);
+        used = append(out, used, setting->key);
         used = append(out, used, " = ");
         used = append(out, used, value);
         used = append(out, used, "\n");

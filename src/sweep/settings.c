@@ -90,10 +90,21 @@ bool settings_relevant(const struct settings *s, int key)
     return false;
 }
 
+uint32_t settings_conditions(const struct settings *s)
+{
+    _Static_assert(SETTINGS_CONDITION_COUNT <= 32, "each has its bit");
+    uint32_t held = 0;
+#define X(name, expression, text) held |= (uint32_t)(expression) << SETTINGS_CONDITION_##name;
+    SETTINGS_CONDITIONS(X)
+#undef X
+    return held;
+}
+
 void settings_prune(struct settings *settings)
 {
+    const uint32_t held = settings_conditions(settings); /* what conditions ask for is always read: none changes here */
     for (int key = 0; key < SETTINGS_COUNT; key++)
-        if (!settings_relevant(settings, key))
+        if (!(held >> settings_table[key].condition & 1))
             settings_copy(settings, defaults(), key);
 }
 

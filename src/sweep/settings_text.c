@@ -43,11 +43,25 @@ enum status settings_text_set(struct settings *settings, int key, const char *te
     return status_fail(STATUS_INPUT, "'%.100s' %s; allowed: %s", text, wrong, allowed);
 }
 
-static void format_ints(const struct settings_ints *list, const char *separator, char out[SETTINGS_VALUE_SIZE])
+/* Formatted printing is slow, and a million units are written down. */
+static void copy_text(const char *text, char out[SETTINGS_VALUE_SIZE])
 {
+    size_t length = strlen(text), room = SETTINGS_VALUE_SIZE - 1;
+    length = length < room ? length : room;
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+static void format_ints(const struct settings_ints *list, char separator, char out[SETTINGS_VALUE_SIZE])
+{
+    _Static_assert(SETTINGS_MAX_BLOCKS * NUMBER_SIZE < SETTINGS_VALUE_SIZE, "the longest list has room");
     size_t used = 0;
-    for (int i = 0; i < list->count; i++)
-        used += (size_t)snprintf(out + used, SETTINGS_VALUE_SIZE - used, "%s%" PRId64, i ? separator : "", list->values[i]);
+    for (int i = 0; i < list->count; i++) {
+        if (i)
+            out[used++] = separator;
+        number_format_int(list->values[i], out + used);
+        used += strlen(out + used);
+    }
 }
 
 static void format_reals(const struct settings_reals *list, char out[SETTINGS_VALUE_SIZE])
@@ -79,21 +93,21 @@ void settings_text_format(const struct settings *settings, int key, char out[SET
     switch (settings_table[key].type) {
     case SETTINGS_TYPE_SEED:
         if (*(const int64_t *)field == SETTINGS_PER_SEED) {
-            snprintf(out, SETTINGS_VALUE_SIZE, "per-seed");
+            copy_text("per-seed", out);
             break;
         } /* fall through */
-    case SETTINGS_TYPE_INT: snprintf(out, SETTINGS_VALUE_SIZE, "%" PRId64, *(const int64_t *)field); break;
+    case SETTINGS_TYPE_INT: number_format_int(*(const int64_t *)field, out); break;
     case SETTINGS_TYPE_REAL: number_format(*(const double *)field, out); break;
-    case SETTINGS_TYPE_BOOL: snprintf(out, SETTINGS_VALUE_SIZE, "%s", *(const bool *)field ? "yes" : "no"); break;
+    case SETTINGS_TYPE_BOOL: copy_text(*(const bool *)field ? "yes" : "no", out); break;
     case SETTINGS_TYPE_CHOICE:
-        snprintf(out, SETTINGS_VALUE_SIZE, "%s", settings_table[key].range.names[*(const int *)field]);
+        copy_text(settings_table[key].range.names[*(const int *)field], out);
         break;
     case SETTINGS_TYPE_NAME:
     case SETTINGS_TYPE_PATH:
-    case SETTINGS_TYPE_DIGEST: snprintf(out, SETTINGS_VALUE_SIZE, "%s", (const char *)field); break;
+    case SETTINGS_TYPE_DIGEST: copy_text(field, out); break;
     case SETTINGS_TYPE_FREEZE: format_freeze(*(const int64_t *)field, out); break;
-    case SETTINGS_TYPE_CHANNELS: format_ints(field, "-", out); break;
-    case SETTINGS_TYPE_INTS: format_ints(field, ",", out); break;
+    case SETTINGS_TYPE_CHANNELS: format_ints(field, '-', out); break;
+    case SETTINGS_TYPE_INTS: format_ints(field, ',', out); break;
     case SETTINGS_TYPE_REALS: format_reals(field, out); break;
     case SETTINGS_TYPE_COUNT: break;
     }

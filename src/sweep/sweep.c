@@ -51,6 +51,13 @@ static enum status collect_axes(struct sweep *sweep)
     return status;
 }
 
+static enum status check(struct sweep *sweep)
+{
+    struct hash *identities = arena_array(&sweep->arena, sweep->grid.unit_count, sizeof *identities);
+    sweep->identities = identities;
+    return identities ? grid_check(&sweep->grid, identities) : STATUS_NOMEM;
+}
+
 enum status sweep_load(const char *path, const char *const *overrides, size_t count, struct sweep *out)
 {
     *out = (struct sweep){0};
@@ -59,7 +66,7 @@ enum status sweep_load(const char *path, const char *const *overrides, size_t co
     if (!status)
         status = grid_build(&file, overrides, count, &out->grid);
     if (!status)
-        status = grid_check(&out->grid);
+        status = check(out);
     if (!status)
         status = keep_texts(out, &file);
     if (!status)

@@ -1,4 +1,5 @@
-/* A journal: read as it lies; and with right checksums and the right store's identity beside a whole store, read and published. */
+/* A journal: read as it lies; and with right checksums and the right store's identity beside a whole store, read, published and
+ * repaired. */
 #include "target.h"
 
 #include "small_store.h"
@@ -6,8 +7,9 @@
 #include "bnsweep/store/journal_reader.h"
 #include "bnsweep/store/publish.h"
 #include "bnsweep/store/reader_unit.h"
+#include "bnsweep/store/repair.h"
 
-enum { IDENTITY_AT = 16, CHECKSUM_AT = 20, PUBLISH_ONE_IN = 32 };
+enum { IDENTITY_AT = 16, CHECKSUM_AT = 20, TURNS = 32, PUBLISH = 0, REPAIR = 1 };
 
 static void put_u64(uint8_t *at, uint64_t value)
 {
@@ -92,6 +94,19 @@ static void read_beside_store(const char *store)
         abort();
 }
 
+/* After a repair the store is one, and a run refuses it no more. */
+static void repair_beside_store(const char *store)
+{
+    struct repair_report report, again;
+    if (repair_store(store, &report))
+        return;
+    if (report.needed)
+        unlink(report.kept);
+    read_beside_store(store);
+    if (repair_store(store, &again) || again.needed)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     size_t store_size;
@@ -101,11 +116,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint8_t *copy = target_copy(bytes, size);
     repair(copy, size, identity);
     target_file(copy, size, ".journal");
-    bool publishes = hash_checksum(copy, size, 0) % PUBLISH_ONE_IN == 0; /* it takes as long as so many readings */
+    uint64_t turn = hash_checksum(copy, size, 0) % TURNS; /* some things take as long as so many readings */
     free(copy);
     const char *path = target_file(store, store_size, "");
     read_beside_store(path);
-    if (publishes && !publish_run(path)) /* what was published must be a store */
+    if (turn == PUBLISH && !publish_run(path)) /* what was published must be a store */
         read_beside_store(path);
+    if (turn == REPAIR)
+        repair_beside_store(path);
     return 0;
 }

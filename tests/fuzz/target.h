@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -48,8 +49,8 @@ static inline uint8_t *target_copy(const uint8_t *bytes, size_t size)
     uint8_t *copy = malloc(size + 1);
     if (!copy)
         abort();
-    for (size_t i = 0; i < size; i++)
-        copy[i] = bytes[i];
+    if (size)
+        memcpy(copy, bytes, size);
     return copy;
 }
 

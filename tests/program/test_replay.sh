@@ -96,12 +96,23 @@ run 1 ema2.ini -o ema2.h5
 "$bnsweep" diff ema.h5 ema2.h5 >log 2>&1
 grep -q "units in both: .* 0 differ" log || fail "ema"
 
-# A unit that was interrupted, and then replayed from another, has kept its first steps only: it is no source, and no fault.
+# A unit that has kept its first steps only is no source, and verify says what is lost. If it was interrupted, and then replayed from
+# another unit, that one has kept all: no fault.
 cp kept.h5 partly.h5
 "$python" -c 'import h5py; h5py.File("partly.h5", "r+")["batch_mean"][0, 30:] = float("nan")'
 "$bnsweep" plan more.ini -o partly.h5 >log 2>&1 || fail "plan"
 expect_log "replay   2 units in 1 trajectory, from"
 expect_log "train    2 units in 1 trajectory"
+"$bnsweep" verify partly.h5 >log 2>&1 && fail "verify does not miss what a trajectory has not kept"
+expect_log "row 0 is done, but no unit of its trajectory has kept batch_mean"
+"$python" - <<'END'
+import h5py
+with h5py.File("partly.h5", "r+") as store, h5py.File("kept.h5") as kept:
+    hashes = store["weights_hash"][:]
+    other = next(i for i in range(1, len(hashes)) if hashes[i] == hashes[0])
+    for name in ("batch_mean", "batch_var", "weights"):
+        store[name][other] = kept[name][0]
+END
 "$bnsweep" verify partly.h5 >log 2>&1 || fail "verify takes what an interrupted unit has kept for a fault"
 
 # Another engine's bits are not mixed in.

@@ -73,6 +73,10 @@ class Browser(ReportTest):
         self.page.execute_async_script("arguments[0].scrollIntoView({block: 'center'}); requestAnimationFrame(() => requestAnimationFrame(arguments[1]))", element)
         return element
 
+    def settle(self):
+        """Wait two frames: charts answer the mouse in the next one."""
+        self.page.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
     def click(self, element):
         self.show(element).click()
 
@@ -146,11 +150,13 @@ class Browser(ReportTest):
             const set = chart.data.datasets.findIndex((one) => one.unit === 5), point = chart.getDatasetMeta(set).data[1];
             return [point.x - box.width / 2, point.y - box.height / 2]""")
         ActionChains(self.page).move_to_element_with_offset(canvas, round(x), round(y)).perform()
+        self.settle()
         said = self.one("#tip").text
         wanted = 100 * self.values("acc_eval")[5, 1]
         for part in ("unit 5: adam, bn_momentum 0.3", f"step 20: {wanted:.4g}%", "optimizer adam, lr 0.003", "seed 0", "status: done"):
             self.assertIn(part, said)
         ActionChains(self.page).click().perform()
+        self.settle()
         self.assertEqual(self.script("return document.getElementById('unit-5').open"), True)
 
     def test_keyboard(self):

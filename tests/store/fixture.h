@@ -49,9 +49,12 @@ static inline struct layout fixture_layout(void)
         .columns = fixture_columns, .column_count = FIXTURE_COLUMNS, .attributes = fixture_attributes, .attribute_count = 3};
 }
 
-static inline enum status fixture_describe(void *context, size_t unit, size_t column, char *text, size_t capacity)
+static inline enum status fixture_describe(void *context, size_t unit, size_t column, struct writer_text *out)
 {
+    static char text[64];
+    const size_t capacity = sizeof text;
     (void)context;
+    *out = (struct writer_text){.text = text};
     switch (column) {
     case WRITER_ARM: snprintf(text, capacity, "arm %zu", unit % 2); break;
     case 0: snprintf(text, capacity, "%.17g", 0.1 * (double)(unit + 1)); break;

@@ -250,6 +250,156 @@ static void test_entries_missing_before_the_journal(void **state)
     free(bytes);
 }
 
+/* --- what is kept for replays --- */
+
+enum { KEPT_UNITS = 4, KEPT_ENTRIES = 2 * (1 + 1 + 3 + 4 + 1) + 2 + 3 + 2 * (1 + 1 + 3 + 4 + 1) };
+
+static const int64_t kept_checks[] = {2, 4, 6}, kept_samples[] = {1, 3, 5, 7};
+
+static struct layout kept_layout(void)
+{
+    struct layout layout = fixture_layout();
+    layout.checks = kept_checks;
+    layout.samples = kept_samples;
+    return layout;
+}
+
+static enum status end_unit(struct writer *writer, uint64_t row, const char *weights, const char *norm)
+{
+    struct record *record = calloc(1, sizeof *record);
+    struct pack pack = {0};
+    *record = (struct record){.kind = RECORD_END, .outcome = RECORD_DONE, .steps = FIXTURE_STEPS, .seconds = 1,
+                              .weights_init = hash_bytes("init", 4), .weights_final = hash_bytes(weights, strlen(weights)),
+                              .statistics_final = hash_bytes(&row, sizeof row)};
+    snprintf(record->applied, sizeof record->applied, "norm = %s\n", norm);
+    enum status status = record_pack(record, &pack);
+    if (!status)
+        status = writer_record(writer, row, 1, 1000, pack.data, pack.size);
+    pack_free(&pack);
+    free(record);
+    return status ? status : writer_commit(writer);
+}
+
+/* One unit, a commit each entry. */
+static void write_unit(struct writer *writer, const struct layout *layout, uint64_t row, bool keeps, const char *weights, const char *norm)
+{
+    assert_int_equal(writer_status(writer, row, UNIT_RUNNING, 1, "node1", 3, 1.75e9, ""), STATUS_OK);
+    assert_int_equal(writer_commit(writer), STATUS_OK);
+    static const enum variable_group groups[] = {GROUP_UNIT, GROUP_CHECK, GROUP_TRACE, GROUP_WEIGHTS};
+    for (size_t g = 0; g < 4; g++)
+        for (uint32_t i = 0; (groups[g] != GROUP_WEIGHTS || keeps) && i < variables_record_count(groups[g], &layout->extent); i++) {
+            assert_int_equal(fixture_values(writer, layout, row, groups[g], i), STATUS_OK);
+            assert_int_equal(writer_commit(writer), STATUS_OK);
+        }
+    for (uint32_t first = 0; keeps && first < FIXTURE_STEPS; first += 4) {
+        assert_int_equal(fixture_steps_record(writer, layout, row, first, first ? 3 : 4), STATUS_OK);
+        assert_int_equal(writer_commit(writer), STATUS_OK);
+    }
+    assert_int_equal(end_unit(writer, row, weights, norm), STATUS_OK);
+}
+
+static void keep_text(void *context, const char *text)
+{
+    snprintf(context, 256, "%s", text);
+}
+
+/* Units 0 and 1 share a trajectory, and 0 keeps for both; 2 and 3, of another norm, keep nothing and need not. Whichever of unit 0's
+ * kept records is lost, unit 0 is trained again and the others are not; then all is well again. */
+static void test_lost_kept_records(void **state)
+{
+    struct layout layout = kept_layout();
+    struct writer_unit units[KEPT_UNITS];
+    struct writer *writer;
+    struct place place = {0};
+    size_t entries[KEPT_ENTRIES + 1], count = 0, lost = 0;
+    (void)state;
+    fixture_folder(place.folder);
+    snprintf(place.store, sizeof place.store, "%s/s.h5", place.folder);
+    snprintf(place.journal, sizeof place.journal, "%s.journal", place.store);
+    snprintf(place.kept, sizeof place.kept, "%s.damaged", place.journal);
+    assert_int_equal(fixture_open(place.store, &layout, KEPT_UNITS, units, &writer), STATUS_OK);
+    place.whole_store = fixture_load(place.store, &place.store_size);
+    write_unit(writer, &layout, 0, true, "shared", "batch");
+    write_unit(writer, &layout, 1, false, "shared", "batch");
+    write_unit(writer, &layout, 2, false, "other", "group");
+    write_unit(writer, &layout, 3, false, "another", "none");
+    place.whole_journal = fixture_load(place.journal, &place.journal_size);
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    for (size_t at = JOURNAL_HEADER_SIZE; at < place.journal_size; at += JOURNAL_ENTRY_HEAD + get_u32(place.whole_journal + at))
+        entries[count++] = at;
+    assert_int_equal(count, KEPT_ENTRIES);
+    for (size_t i = 0; i < 1 + 1 + 3 + 4 + 3 + 2; i++) {
+        struct repair_report report;
+        struct verify_report verified;
+        uint32_t checks;
+        char text[256] = "";
+        damage(&place, entries[i] + 40, 8);
+        assert_int_equal(repair_store(place.store, &report), STATUS_OK);
+        assert_true(report.needed && report.entries == KEPT_ENTRIES - 1);
+        assert_int_equal(report.again, i > 0); /* entry 0 is its start */
+        lost += report.again;
+        assert_int_equal(unit_status(&place, 0, &checks), i ? UNIT_PENDING : UNIT_DONE);
+        for (uint64_t row = 1; row < KEPT_UNITS; row++)
+            assert_int_equal(unit_status(&place, row, &checks), UNIT_DONE);
+        if (verify_store(place.store, keep_text, text, &verified)) /* what is pending is no fault */
+            fail_msg("entry %zu: %s", i, text);
+        assert_int_equal(fixture_open(place.store, &layout, KEPT_UNITS, units, &writer), STATUS_OK);
+        assert_int_equal(units[0].status, i ? UNIT_PENDING : UNIT_DONE);
+        write_unit(writer, &layout, 0, true, "shared", "batch");
+        assert_int_equal(writer_close(writer), STATUS_OK);
+        if (verify_store(place.store, keep_text, text, &verified))
+            fail_msg("entry %zu, trained again: %s", i, text);
+    }
+    assert_int_equal(lost, 13);
+    free(place.whole_store);
+    free(place.whole_journal);
+    fixture_remove(place.folder);
+}
+
+/* Said of a store that came to it otherwise: once a trajectory, and with the gap where there is one. */
+static void test_verify_says_what_was_not_kept(void **state)
+{
+    struct layout layout = kept_layout();
+    struct writer_unit units[KEPT_UNITS];
+    struct writer *writer;
+    struct verify_report report;
+    char folder[64], store[96], text[256] = "";
+    (void)state;
+    fixture_folder(folder);
+    snprintf(store, sizeof store, "%s/s.h5", folder);
+    assert_int_equal(fixture_open(store, &layout, KEPT_UNITS, units, &writer), STATUS_OK);
+    write_unit(writer, &layout, 0, false, "shared", "batch");
+    write_unit(writer, &layout, 1, false, "shared", "batch");
+    write_unit(writer, &layout, 2, false, "other", "group");
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    assert_int_equal(verify_store(store, keep_text, text, &report), STATUS_MISMATCH);
+    assert_int_equal(report.problems, 1);
+    assert_non_null(strstr(text, "row 0 is done, but no unit of its trajectory has kept batch_mean: other BN momenta of it will be trained"));
+
+    assert_int_equal(fixture_open(store, &layout, KEPT_UNITS, units, &writer), STATUS_OK);
+    assert_int_equal(fixture_steps_record(writer, &layout, 1, 0, 3), STATUS_OK);
+    assert_int_equal(fixture_steps_record(writer, &layout, 1, 4, 3), STATUS_OK);
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    assert_int_equal(verify_store(store, keep_text, text, &report), STATUS_MISMATCH);
+    assert_int_equal(report.problems, 1);
+    assert_string_equal(text, "row 1 is done, but has 3 of 7 positions of batch_mean");
+
+    assert_int_equal(fixture_open(store, &layout, KEPT_UNITS, units, &writer), STATUS_OK);
+    assert_int_equal(fixture_steps_record(writer, &layout, 1, 3, 1), STATUS_OK);
+    assert_int_equal(fixture_values(writer, &layout, 1, GROUP_WEIGHTS, 0), STATUS_OK);
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    assert_int_equal(verify_store(store, keep_text, text, &report), STATUS_MISMATCH);
+    assert_string_equal(text, "row 1 is done, but has 1 of 3 positions of weights");
+
+    assert_int_equal(fixture_open(store, &layout, KEPT_UNITS, units, &writer), STATUS_OK);
+    for (uint32_t check = 1; check < 3; check++)
+        assert_int_equal(fixture_values(writer, &layout, 1, GROUP_WEIGHTS, check), STATUS_OK);
+    assert_int_equal(fixture_steps_record(writer, &layout, 0, 0, 3), STATUS_OK); /* interrupted, then replayed from unit 1 */
+    assert_int_equal(writer_close(writer), STATUS_OK);
+    assert_int_equal(verify_store(store, keep_text, text, &report), STATUS_OK);
+    fixture_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +408,8 @@ int main(void)
         cmocka_unit_test(test_damaged_header),
         cmocka_unit_test(test_other_journals),
         cmocka_unit_test(test_entries_missing_before_the_journal),
+        cmocka_unit_test(test_lost_kept_records),
+        cmocka_unit_test(test_verify_says_what_was_not_kept),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -359,6 +359,92 @@ static void test_extension_keeps_what_is_there(void **state)
     reader_close(reader);
 }
 
+/* Values that stay for some rows and change, at places that have nothing to do with the file's blocks; empty ones among them. */
+static enum status runs(size_t unit, size_t column, bool say, struct writer_text *out)
+{
+    static char text[32];
+    static const size_t lengths[FIXTURE_COLUMNS] = {37, 700, 513, 1, 2000};
+    const size_t length = column == WRITER_ARM ? 400 : lengths[column], run = unit / length;
+    const bool number = column != WRITER_ARM && fixture_columns[column].type != LAYOUT_TEXT;
+    if (number && run % 3 == 0)
+        snprintf(text, sizeof text, "%s", fixture_columns[column].type == LAYOUT_REAL ? "nan" : "0");
+    else if (number)
+        snprintf(text, sizeof text, "%zu", run);
+    else
+        snprintf(text, sizeof text, run % 3 == 1 ? "" : "text %zu", run);
+    *out = (struct writer_text){text, say && unit % length != 0};
+    return STATUS_OK;
+}
+
+static enum status runs_said(void *context, size_t unit, size_t column, struct writer_text *out)
+{
+    (void)context;
+    return runs(unit, column, true, out);
+}
+
+static enum status runs_not_said(void *context, size_t unit, size_t column, struct writer_text *out)
+{
+    (void)context;
+    return runs(unit, column, false, out);
+}
+
+/* Read all the rows' texts of the columns one after the other, owned by the caller. */
+static char *read_columns(const struct folder *folder, size_t count)
+{
+    enum { COLUMNS = FIXTURE_COLUMNS + 2, ROOM = 64 };
+    struct reader *reader = open_reader(folder);
+    char *all = calloc(count * COLUMNS, ROOM), **texts = calloc(count, sizeof *texts);
+    assert_int_equal(reader_rows(reader), count);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        char name[LAYOUT_NAME_SIZE];
+        layout_column_name(c < FIXTURE_COLUMNS ? fixture_columns[c].name : c == FIXTURE_COLUMNS ? "arm" : "identity", name);
+        assert_int_equal(reader_texts(reader, name, 0, count, texts), STATUS_OK);
+        for (size_t row = 0; row < count; row++) {
+            snprintf(all + (c * count + row) * ROOM, ROOM, "%s", texts[row]);
+            mem_free(texts[row]);
+        }
+    }
+    free(texts);
+    reader_close(reader);
+    return all;
+}
+
+/* A description may say that a value is the last one again, or not, and rows may be added at once or by and by. */
+static void test_repeated_values(void **state)
+{
+    enum { UNITS = 2600 };
+    struct folder *folder = *state;
+    static struct hash identities[UNITS];
+    static struct writer_unit out[UNITS];
+    char *expected = NULL;
+    for (size_t i = 0; i < UNITS; i++)
+        identities[i] = fixture_identity(i);
+    for (int way = 0; way < 4; way++) {
+        const size_t steps[] = {way < 2 ? UNITS : 700, way < 2 ? UNITS : 1024, UNITS};
+        for (size_t i = 0; i < 3; i++) {
+            struct writer *writer;
+            struct writer_units units = {.count = steps[i], .identities = identities, .describe = way % 2 ? runs_said : runs_not_said};
+            assert_int_equal(writer_open(folder->store, &folder->layout, &units, out, &writer), STATUS_OK);
+            assert_int_equal(writer_close(writer), STATUS_OK);
+        }
+        char *found = read_columns(folder, UNITS);
+        if (expected)
+            assert_memory_equal(found, expected, (size_t)UNITS * (FIXTURE_COLUMNS + 2) * 64);
+        else
+            for (size_t row = 0; row < UNITS; row++) { /* column 2 is a text, and column 0 a real number */
+                struct writer_text text;
+                runs(row, 2, false, &text);
+                assert_string_equal(found + (2 * UNITS + row) * 64, text.text);
+                runs(row, 0, false, &text);
+                assert_true(row / 37 % 3 == 0 ? isnan(strtod(found + row * 64, NULL)) : strtod(found + row * 64, NULL) == atof(text.text));
+            }
+        free(expected);
+        expected = found;
+        assert_int_equal(unlink(folder->store), 0);
+    }
+    free(expected);
+}
+
 static void test_nothing_new_leaves_the_file_alone(void **state)
 {
     struct folder *folder = *state;
@@ -462,7 +548,7 @@ static void test_other_files_are_refused_unharmed(void **state)
     make_store(folder, 2, 2);
     unsigned char *bytes = fixture_load(folder->store, &size);
     fixture_save(folder->store, bytes, size / 2);
-    expect_refused(folder, STATUS_CORRUPT, "damaged or truncated");
+    expect_refused(folder, STATUS_CORRUPT, "damaged or truncated HDF5 file: truncated file: eof = ");
     fixture_save(folder->store, "precious", 8);
     expect_refused(folder, STATUS_INPUT, "no HDF5 file");
     hid_t file = H5Fcreate(folder->store, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -680,10 +766,10 @@ static void test_bad_records_are_refused_at_once(void **state)
     assert_int_equal(writer_close(writer), STATUS_OK);
 }
 
-static enum status refuse(void *context, size_t unit, size_t column, char *text, size_t capacity)
+static enum status refuse(void *context, size_t unit, size_t column, struct writer_text *out)
 {
-    (void)context, (void)text, (void)capacity;
-    return column == 1 && unit == 1 ? status_fail(STATUS_INPUT, "not this one") : fixture_describe(NULL, unit, column, text, capacity);
+    (void)context;
+    return column == 1 && unit == 1 ? status_fail(STATUS_INPUT, "not this one") : fixture_describe(NULL, unit, column, out);
 }
 
 static void test_failing_description_makes_nothing(void **state)
@@ -744,7 +830,8 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_values_come_back_bit_by_bit), TEST(test_columns_and_attributes), TEST(test_axes_without_length_are_left_out),
         TEST(test_committed_shows_before_it_is_published), TEST(test_child_publishes_meanwhile), TEST(test_failed_child_loses_nothing),
-        TEST(test_replay_is_harmless), TEST(test_extension_keeps_what_is_there), TEST(test_nothing_new_leaves_the_file_alone),
+        TEST(test_replay_is_harmless), TEST(test_extension_keeps_what_is_there), TEST(test_repeated_values),
+        TEST(test_nothing_new_leaves_the_file_alone),
         TEST(test_new_setting_becomes_a_column), TEST(test_running_after_a_crash_is_pending), TEST(test_another_layout_is_refused),
         TEST(test_other_files_are_refused_unharmed), TEST(test_absent_folder_is_named), TEST(test_vanished_folder_stops_cleanly),
         TEST(test_journals_that_do_not_fit_are_refused), TEST(test_damaged_journal_is_not_cut), TEST(test_leftover_lock_is_waited_for), TEST(test_second_writer_learns_who_is_first),

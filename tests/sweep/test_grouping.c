@@ -50,6 +50,29 @@ static void capped(void **state)
     sweep_free(&sweep);
 }
 
+/* Units share where they differ in momentum alone, whoever gives the momenta: an axis, or arms with one each. */
+static void momenta_of_arms(void **state)
+{
+    (void)state;
+    struct sweep sweep = {0};
+    static const size_t all[] = {0, 1, 2, 3};
+    fixture_load(FIXTURE_HEAD "[grid]\nseed = 0..1\n[arm a]\nbn_momentum = 0.1\n[arm b]\nbn_momentum = 0.3\n", &sweep);
+    expect(&sweep, all, 4, 64, "0+2 1+3 ");
+    expect(&sweep, all, 2, 64, "0 1 ");
+    sweep_free(&sweep);
+    fixture_load(FIXTURE_HEAD "[grid]\nseed = 0..1\n[arm a]\nweight_decay = 1e-4\n[arm b]\nsteps = 9000\n", &sweep);
+    expect(&sweep, all, 4, 64, "2 3 0 1 ");
+    struct grouping groups = {0};
+    struct settings settings;
+    assert_int_equal(grouping_make(&sweep, all, 4, 64, &groups), STATUS_OK);
+    for (size_t i = 0; i < groups.count; i++) {
+        assert_int_equal(sweep_unit(&sweep, groups.units[groups.starts[i]], &settings, NULL), STATUS_OK);
+        assert_true(groups.work[i] == grouping_work(&settings));
+    }
+    grouping_free(&groups);
+    sweep_free(&sweep);
+}
+
 static void work(void **state)
 {
     (void)state;
@@ -62,6 +85,6 @@ static void work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(groups), cmocka_unit_test(capped), cmocka_unit_test(work)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(groups), cmocka_unit_test(capped), cmocka_unit_test(momenta_of_arms), cmocka_unit_test(work)};
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -71,6 +71,46 @@ static void round_trip(void **state)
     }
 }
 
+/* Whatever was written before: the last numbers are kept. */
+static void same_text_again(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    static char texts[COUNT][NUMBER_SIZE];
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = 0; i < COUNT; i++) {
+            char text[NUMBER_SIZE];
+            double back, value = (turn == 1 ? COUNT - 1 - i : i) / 7.0;
+            int at = (int)(value * 7 + 0.5);
+            number_format(value, text);
+            assert_null(number_real(text, &back));
+            assert_true(back == value);
+            if (turn == 0)
+                memcpy(texts[at], text, sizeof text);
+            assert_string_equal(text, texts[at]);
+        }
+    char zero[NUMBER_SIZE], minus[NUMBER_SIZE];
+    number_format(0.0, zero);
+    number_format(-0.0, minus);
+    assert_string_equal(zero, "0");
+    assert_string_equal(minus, "-0");
+}
+
+static void whole_numbers_written(void **state)
+{
+    (void)state;
+    const int64_t edges[] = {0, 9, 10, -1, -10, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+    char text[NUMBER_SIZE], expected[NUMBER_SIZE];
+    uint64_t bits = 1;
+    for (size_t i = 0; i < 10000; i++) {
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        int64_t value = i < sizeof edges / sizeof *edges ? edges[i] : (int64_t)bits >> bits % 64;
+        number_format_int(value, text);
+        snprintf(expected, sizeof expected, "%lld", (long long)value);
+        assert_string_equal(text, expected);
+    }
+}
+
 static void rounding(void **state)
 {
     (void)state;
@@ -98,6 +138,8 @@ int main(void)
         cmocka_unit_test(real_numbers),
         cmocka_unit_test(shortest_form),
         cmocka_unit_test(round_trip),
+        cmocka_unit_test(same_text_again),
+        cmocka_unit_test(whole_numbers_written),
         cmocka_unit_test(rounding),
         cmocka_unit_test(distances),
     };

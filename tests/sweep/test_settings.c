@@ -38,6 +38,33 @@ static void table_is_sound(void **state)
     assert_string_equal(settings_table[SETTING_classes].range.text, "2..10000");
 }
 
+/* In every combination of the choices: each key is asked for alone as with all others, and leaving out what is not read changes
+ * nothing of that. */
+static void conditions_agree(void **state)
+{
+    (void)state;
+    struct settings s = good();
+    size_t combinations = 0;
+    for (int norm = 0; norm < NORM_KIND_COUNT; norm++)
+        for (int optimizer = 0; optimizer < OPTIM_KIND_COUNT; optimizer++)
+            for (int schedule = 0; schedule < SCHEDULE_KIND_COUNT; schedule++)
+                for (int rest = 0; rest < 64; rest++, combinations++) {
+                    s.norm = norm, s.optimizer = optimizer, s.schedule = schedule;
+                    s.data = rest & 1 ? DATA_FILE : DATA_TEMPLATES;
+                    s.freeze = (rest & 2 ? 1 : 0) | (rest & 4 ? SETTINGS_FREEZE_LINEAR : 0);
+                    s.reest = rest & 8 ? WHEN_NEVER : WHEN_LAST;
+                    s.ema = rest & 16 ? WHEN_ALWAYS : WHEN_NEVER;
+                    strcpy(s.init, rest & 32 ? "w.h5" : "default");
+                    uint32_t held = settings_conditions(&s);
+                    for (int key = 0; key < SETTINGS_COUNT; key++)
+                        assert_int_equal(held >> settings_table[key].condition & 1, settings_relevant(&s, key));
+                    struct settings pruned = s;
+                    settings_prune(&pruned);
+                    assert_int_equal(settings_conditions(&pruned), held);
+                }
+    assert_true(combinations > 1000);
+}
+
 static void defaults_of_the_design(void **state)
 {
     (void)state;
@@ -315,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_sound),
         cmocka_unit_test(defaults_of_the_design),
+        cmocka_unit_test(conditions_agree),
         cmocka_unit_test(canonical_forms),
         cmocka_unit_test(bad_values),
         cmocka_unit_test(relevance),

@@ -238,6 +238,10 @@ static void a_million_units(void **state)
     assert_int_equal(sweep.unit_count, 1000000);
     assert_int_equal(unit(&sweep, 999999, "default").seed, 999999);
     assert_int_equal(sweep.axes[0].count, 1000000);
+    for (size_t i = 0; i < sweep.unit_count; i += 9973) {
+        struct settings settings = unit(&sweep, i, "default");
+        assert_true(hash_equal(sweep.identities[i], identity_of(&settings)));
+    }
     sweep_free(&sweep);
 }
 

@@ -16,12 +16,18 @@ struct writer;
 /* The number by which `describe` is asked for a unit's arm instead of a setting. */
 #define WRITER_ARM SIZE_MAX
 
+/* What `describe` gives: the text, owned by whom it was asked of and valid until it is asked again. */
+struct writer_text {
+    const char *text;
+    bool again; /* known to be the text that was given for this column last */
+};
+
 /* The units that a run is about. Nothing is owned. */
 struct writer_units {
     size_t count;
     const struct hash *identities; /* [count]; one identity twice is one unit */
-    /* Write the text of `unit`'s value in layout column number `column` (or WRITER_ARM); called for new units only, in order. */
-    enum status (*describe)(void *context, size_t unit, size_t column, char *text, size_t capacity);
+    /* Give the text of `unit`'s value in layout column number `column` (or WRITER_ARM); called for new units only, in order. */
+    enum status (*describe)(void *context, size_t unit, size_t column, struct writer_text *out);
     void *context;
 };
 

@@ -6,8 +6,8 @@
 #include "bnsweep/sweep/grid.h"
 
 /* Check every unit's settings against each other, that all have one network shape, that every entry is read by a unit, and that
- * no two units are the same. Fills each arm's `relevant` and each entry's `used`. STATUS_INPUT with the place to blame,
- * STATUS_NOMEM. */
-enum status grid_check(struct grid *grid);
+ * no two units are the same. Fills each arm's `relevant`, each entry's `used`, and `identities` [unit_count]. STATUS_INPUT with the
+ * place to blame, STATUS_NOMEM. */
+enum status grid_check(struct grid *grid, struct hash *identities);
 
 #endif

@@ -12,6 +12,7 @@ struct grouping {
     size_t count;
     size_t *units;  /* [all the given units], owned */
     size_t *starts; /* [count + 1], owned */
+    double *work;   /* [count] grouping_work of each unit in the group, owned */
 };
 
 /* Return the expected work of a unit's training, in multiply-adds of its convolutions: good for comparing units, not for

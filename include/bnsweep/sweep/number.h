@@ -18,4 +18,7 @@ void number_format(double value, char out[NUMBER_SIZE]);
 /* Return `value` rounded to `digits` (1..17) significant decimal digits. */
 double number_round(double value, int digits);
 
+/* Write the number as "%lld" does, without printf's price. */
+void number_format_int(int64_t value, char out[NUMBER_SIZE]);
+
 #endif

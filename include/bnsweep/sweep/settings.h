@@ -120,6 +120,9 @@ const char *settings_nearest(const char *text);
 /* Return whether any part of the program reads the setting in this combination. */
 bool settings_relevant(const struct settings *settings, int key);
 
+/* Return which conditions hold, bit N for enum settings_condition N: to ask for many keys of one combination. */
+uint32_t settings_conditions(const struct settings *settings);
+
 /* Give the settings that are not read in this combination their defaults, so that equal units are equal bytes. */
 void settings_prune(struct settings *settings);
 

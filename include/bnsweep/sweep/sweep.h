@@ -16,10 +16,11 @@ struct sweep {
     size_t text_size;
     const char *resolved; /* a sweep file of the same units with every setting that is read; hashes and --set as comments */
     size_t unit_count;
+    const struct hash *identities; /* [unit_count] */
     struct axis *axes;    /* [axis_count] keys with more than one value in an arm, and the distinct values over all arms */
     size_t axis_count;
     struct grid grid;     /* arms, with their names in grid.arms[i].name */
-    struct arena arena;   /* owns the texts and `axes`, but not the axes' values */
+    struct arena arena;   /* owns the texts, identities and `axes`, but not the axes' values */
 };
 
 /* Read a sweep file, apply `count` overrides "key=value", and check everything that can be checked before training. An override
