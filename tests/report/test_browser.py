@@ -55,6 +55,8 @@ class Browser(ReportTest):
         self.page.get_log("performance")
         self.page.get(f"file://{self.folder}/{name}.html{where}")
         self.assertEqual(self.script("return performance.getEntriesByName('ready').length"), 1, self.page.get_log("browser"))
+        if where:
+            self.eventually(lambda: len(self.all(f"{where} .body")), 1)
 
     def tearDown(self):
         self.assertEqual(self.page.get_log("browser"), [])
@@ -74,11 +76,20 @@ class Browser(ReportTest):
         return element
 
     def settle(self):
-        """Wait two frames: charts answer the mouse in the next one."""
+        """Wait two frames: charts answer in the next one."""
         self.page.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def click(self, element):
         self.show(element).click()
+        self.settle()
+
+    def eventually(self, look, wanted):
+        """What opens a section tells the page so a moment later."""
+        for _ in range(100):
+            if look() == wanted:
+                break
+            time.sleep(0.05)
+        self.assertEqual(look(), wanted)
 
     def plotted(self, canvas="over-steps"):
         """[(unit or units, [[x, y] ...])] of the datasets of a plot."""
@@ -157,7 +168,7 @@ class Browser(ReportTest):
             self.assertIn(part, said)
         ActionChains(self.page).click().perform()
         self.settle()
-        self.assertEqual(self.script("return document.getElementById('unit-5').open"), True)
+        self.eventually(lambda: self.script("return document.getElementById('unit-5').open"), True)
 
     def test_keyboard(self):
         self.open()
@@ -165,7 +176,7 @@ class Browser(ReportTest):
         self.assertIn("unit 1: sgd, bn_momentum 0.3", self.one("#tip").text)
         self.assertIn("step 20", self.one("#tip").text)
         self.one("#over-steps").send_keys(Keys.ENTER)
-        self.assertEqual(self.script("return document.activeElement.parentElement.id"), "unit-1")
+        self.eventually(lambda: self.script("return document.activeElement.parentElement.id"), "unit-1")
 
     def test_log_axes(self):
         self.open()
@@ -195,10 +206,10 @@ class Browser(ReportTest):
             self.assertIn(self.values(name)[6].decode(), said)
         self.assertIn("Farthest running mean -1.50 \u03c3 (conv2, channel 1) at step 10.", said)
         self.assertIn("Re-estimating gave 100.0% at step 40", said)
-        self.assertEqual(len(section.find_elements(By.CSS_SELECTOR, "canvas[role=img]")), 4)
+        self.eventually(lambda: len(section.find_elements(By.CSS_SELECTOR, "canvas[role=img]")), 4)
         self.assertEqual(len(self.all(".unit .body")), 1)
         self.click(section.find_element(By.CSS_SELECTOR, ".body details summary"))
-        self.assertEqual(len(section.find_elements(By.CSS_SELECTOR, "table tbody tr")), 4)
+        self.eventually(lambda: len(section.find_elements(By.CSS_SELECTOR, "table tbody tr")), 4)
 
     def test_finding_units(self):
         self.open()
@@ -254,7 +265,7 @@ class Browser(ReportTest):
         self.assertIn("No check was made yet.", self.one("#unit-0").text)
         self.assertEqual(len(self.plotted()), 8)
         self.click(self.one("#unit-1 summary"))
-        self.assertEqual(len(self.all("#unit-1 canvas[role=img]")), 4)
+        self.eventually(lambda: len(self.all("#unit-1 canvas[role=img]")), 4)
 
     def test_two_thousand_units(self):
         synthetic.make(self.folder / "many.h5", 2000, checks=6, channels="4-4-6")
