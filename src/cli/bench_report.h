@@ -8,8 +8,7 @@
 #include "bnsweep/base/status.h"
 #include "bnsweep/sweep/settings.h"
 
-/* X(NAME, key, text): what a check does with the validation set; the last is what one more score costs that shares the first
- * convolution with the first. */
+/* X(NAME, key, text): what a check does with the validation set; a further momentum shares the first convolution's output. */
 #define BENCH_CHECK(X)                                                                  \
     X(TRAINING, "training_mode", "fresh statistics, training mode")                     \
     X(EVALUATION, "evaluation_mode", "evaluation mode, one BN momentum")                \

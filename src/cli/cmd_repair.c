@@ -21,7 +21,8 @@ static void print(const struct repair_report *report)
         printf(", %llu entries do not fit the store", (unsigned long long)report->unusable);
     printf(".\n");
     if (report->again)
-        printf("%llu units had ended but lack records, or what was to be kept for replays. They are pending again; what was measured of them stays.\n",
+        printf("%llu units had ended but lack records, or what was to be kept for replays. They are pending again; what was measured of\n"
+               "them stays.\n",
                (unsigned long long)report->again);
     printf("`bnsweep run` goes on from here and trains what is missing.\n");
 }

@@ -2,6 +2,9 @@
 
 #include "fused_internal.h"
 
+#include "bnsweep/base/mem.h"
+
+#include <stdint.h>
 #include <string.h>
 
 struct block_size fused_out_size(const struct net *net, size_t index, size_t channels)
@@ -31,14 +34,17 @@ static real *carve(struct room *room, size_t size)
     return at;
 }
 
-size_t fused_room(const struct net *net, size_t n)
+enum status fused_room(const struct net *net, size_t n, size_t *size)
 {
-    size_t room = 0;
+    *size = 0;
     for (size_t i = 0; i < net->config.blocks; i++) {
         struct image_sizes image = image_sizes(net, i);
-        room += n * (image.z + (net->block[i].pool ? image.out : 0) + image.out) + 3 * APART;
+        size_t buffers = image.z + (net->block[i].pool ? image.out : 0) + image.out;
+        if (!mem_multiply(&buffers, n) || buffers > SIZE_MAX / sizeof(real) / NET_MAX_BLOCKS - 3 * APART)
+            return status_fail(STATUS_SHAPE, "the activations of %zu images in block %zu are too large", n, i + 1);
+        *size += buffers + 3 * APART;
     }
-    return room;
+    return STATUS_OK;
 }
 
 static enum status create_block(struct fused *fused, size_t index, struct room *room, struct arena *arena)

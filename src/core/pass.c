@@ -23,8 +23,8 @@ enum status pass_room(const struct net *net, size_t n, size_t *size)
         if (status)
             return status_context(status, "block %zu", i + 1);
     }
-    *size = net->engine->block ? fused_room(net, n) : 0;
-    return STATUS_OK;
+    *size = 0; /* the plain way has its own memory */
+    return net->engine->block ? fused_room(net, n, size) : STATUS_OK;
 }
 
 enum status pass_create(struct pass *pass, const struct net *net, size_t n, struct room room, struct arena *arena)
@@ -45,8 +45,10 @@ enum status pass_create(struct pass *pass, const struct net *net, size_t n, stru
         return STATUS_NOMEM;
     if (!room.at)
         room = (struct room){arena_array(arena, need, sizeof(real)), need};
-    if (room.size < need || !room.at)
+    if (!room.at)
         return STATUS_NOMEM;
+    if (room.size < need)
+        return status_fail(STATUS_INTERNAL, "a training pass was given a room of %zu elements and needs %zu", room.size, need);
     status = create_blocks(pass, room, arena);
     if (!status)
         status = running_batch_create(&pass->batch, net, arena);

@@ -7,7 +7,6 @@
 #include "reader_internal.h"
 
 #include <hdf5_hl.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "bnsweep/sweep/settings_check.h"
 #include "bnsweep/sweep/settings_parse.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

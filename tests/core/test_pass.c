@@ -123,6 +123,23 @@ static void the_update_counts_pixels(void **state)
     small_net_free(&small);
 }
 
+/* Channels that are padded to 16 can take more than the convolution's own check saw. */
+static void a_room_that_overflows_is_refused(void **state)
+{
+    (void)state;
+    struct net_config config = small_net_config();
+    struct net net;
+    size_t size, most = SIZE_MAX / (CONV_TAPS * 7 * 6 * sizeof(real));
+    config.blocks = 1;
+    config.channels[0] = config.image_channels = 1;
+    for (size_t e = 0; engine_at(e); e++) {
+        assert_ok(net_plan(&config, engine_at(e), &net));
+        if (engine_at(e)->block)
+            assert_fails(STATUS_SHAPE, "are too large", pass_room(&net, most, &size));
+        assert_fails(STATUS_SHAPE, "is too large", pass_room(&net, most + 1, &size));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +149,7 @@ int main(void)
         cmocka_unit_test(held_layers_use_running_statistics),
         cmocka_unit_test(updates_leave_held_layers_out),
         cmocka_unit_test(the_update_counts_pixels),
+        cmocka_unit_test(a_room_that_overflows_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,11 @@
 
 #include <stddef.h>
 
-enum { AHEAD_RANGES = 4, AHEAD_LINE = 64, AHEAD_MOST = 12 };
+enum {
+    AHEAD_RANGES = 4,
+    AHEAD_LINE = 64, /* bytes */
+    AHEAD_MOST = 12  /* lines a step: more on their way hold up the kernel's own loads */
+};
 
 /* Ranges not yet fetched; all 0 is none. */
 struct ahead {
@@ -26,7 +30,7 @@ static inline void ahead_add(struct ahead *ahead, const real *elements, size_t c
         ahead->range[ahead->count++] = (struct ahead_range){(const char *)elements, lines};
 }
 
-/* Spread what was asked for over a kernel's steps; later steps find nothing left. */
+/* Spread what was asked for over a kernel's steps, about; what is too much for them is left to be fetched when it is used. */
 static inline void ahead_begin(struct ahead *ahead, size_t steps)
 {
     size_t lines = 0;

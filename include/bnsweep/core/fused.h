@@ -29,8 +29,8 @@ struct fused {
     real *average; /* [features, padded] */
 };
 
-/* Return the room that the buffers over all n images take. */
-size_t fused_room(const struct net *net, size_t n);
+/* Find the room that the buffers over all n images take. STATUS_SHAPE where sizes overflow. */
+enum status fused_room(const struct net *net, size_t n, size_t *size);
 
 /* Make it for n images, in that much room; net->engine has kernels. STATUS_NOMEM, STATUS_SHAPE. */
 enum status fused_create(struct fused *fused, const struct net *net, size_t n, struct room room, struct arena *arena);

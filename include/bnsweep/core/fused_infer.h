@@ -37,6 +37,7 @@ void fused_infer_begin(struct fused_infer *fused, size_t target, size_t n);
  * `transform`. */
 void fused_infer_moments(struct fused_infer *fused, const real *weights, size_t target, size_t first, size_t n, const real *x,
                          const struct batchnorm_transform *transform);
+/* End them: what of the block's outputs fitted the room is kept from now on. */
 void fused_infer_end(struct fused_infer *fused, size_t target);
 
 /* features[n][net->features] of x[n], images `first` on of the set whose moments were taken last, normalised with the same transform. */

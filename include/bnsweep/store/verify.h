@@ -13,8 +13,9 @@ struct verify_report {
     struct reader_journal journal;
 };
 
-/* Check the store at `path` and its journal: every variable has its axes and each axis its coordinate, every chunk's checksum is right, every done
- * unit has all its checks, and what is to be kept for replays is there once a trajectory. Each finding is given to `problem` (NULL: only counted).
+/* Check the store at `path` and its journal: every variable has its axes and each axis its coordinate, every chunk's checksum is
+ * right, every done unit has all its checks, and what is to be kept for replays is there once a trajectory. Each finding is given to
+ * `problem` (NULL: only counted).
  * STATUS_OK, STATUS_MISMATCH (there were findings), or why the store cannot be read at all. */
 enum status verify_store(const char *path, void (*problem)(void *context, const char *text), void *context,
                          struct verify_report *out);
