@@ -167,7 +167,7 @@ static enum status stop(struct training *t)
     if (!status)
         status = publish_state(t, ACKNOWLEDGE_SECONDS);
     if (!status && t->prepared)
-        return status_fail(STATUS_IO, "the records were not written in time; the state of step %llu is not saved",
+        return status_fail(STATUS_IO, "not all records are on disk; the state of step %llu is not saved",
                            (unsigned long long)t->trajectory->step);
     return status ? status : status_fail(STATUS_INCOMPLETE, "stopped at step %llu", (unsigned long long)t->trajectory->step);
 }

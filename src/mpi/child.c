@@ -17,7 +17,7 @@ enum { READ_SIZE = 1 << 16, REASON_SIZE = 1024 };
 
 struct child {
     pid_t pid;
-    int to, from; /* our ends of the pipes; from is -1 after its end */
+    int to, from; /* our ends of the pipes; to is -1 after child_halt, from after its end */
     uint32_t trajectory, attempt, records;
     double hang_seconds, stop_seconds, heard, kill_at; /* kill_at is 0 until it is asked to stop */
     bool killed, gone, finished;
@@ -278,6 +278,16 @@ void child_stop(struct child *child, double now)
     kill(child->pid, SIGTERM);
 }
 
+void child_halt(struct child *child, double now)
+{
+    child_stop(child, now);
+    if (child->to < 0)
+        return;
+    flush(child);
+    close(child->to);
+    child->to = -1;
+}
+
 void child_free(struct child *child)
 {
     if (!child)
@@ -290,7 +300,8 @@ void child_free(struct child *child)
         if (!child->gone)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    close(child->to);
+    if (child->to >= 0)
+        close(child->to);
     if (child->from >= 0)
         close(child->from);
     mem_free(child->in);

@@ -83,19 +83,29 @@ static enum status send_tag(struct manager *manager, uint32_t worker, enum wire_
     return send_message(manager, worker, &(struct wire_message){.tag = tag});
 }
 
+static enum status tell_busy(struct manager *manager, enum wire_tag tag)
+{
+    enum status first = STATUS_OK;
+    for (uint32_t w = 0; w < manager->config.workers; w++) {
+        enum status status = manager->workers[w].state == BUSY ? send_tag(manager, w, tag) : STATUS_OK;
+        first = first ? first : status;
+    }
+    return first;
+}
+
+static void stop_giving(struct manager *manager, enum stop_cause cause, double now)
+{
+    manager->stage = DRAINING;
+    manager->cause = cause;
+    manager->stage_since = now;
+}
+
 static enum status begin_drain(struct manager *manager, enum stop_cause cause, double now)
 {
     if (manager->stage != WORKING)
         return STATUS_OK;
-    manager->stage = DRAINING;
-    manager->cause = cause;
-    manager->stage_since = now;
-    enum status first = STATUS_OK;
-    for (uint32_t w = 0; w < manager->config.workers; w++) {
-        enum status status = manager->workers[w].state == BUSY ? send_tag(manager, w, WIRE_DRAIN) : STATUS_OK;
-        first = first ? first : status;
-    }
-    return first;
+    stop_giving(manager, cause, now);
+    return tell_busy(manager, WIRE_DRAIN);
 }
 
 static enum status say_quit(struct manager *manager, double now)
@@ -266,7 +276,10 @@ enum status manager_drain(struct manager *manager, double now)
 enum status manager_halt(struct manager *manager, double now)
 {
     manager->halted = true;
-    return manager_drain(manager, now);
+    if (manager->stage == WORKING)
+        stop_giving(manager, ASKED, now);
+    enum status told = tell_busy(manager, WIRE_HALT), status = settle(manager, now);
+    return told ? told : status;
 }
 
 static enum status look_for_silence(struct manager *manager, double now)

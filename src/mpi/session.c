@@ -32,16 +32,11 @@ struct session_limits session_default_limits(void)
     };
 }
 
-static bool is_for_worker(enum wire_tag tag)
-{
-    return tag == WIRE_JOB || tag == WIRE_ACK || tag == WIRE_PING || tag == WIRE_DRAIN || tag == WIRE_QUIT;
-}
-
 static enum status deliver(struct session *session, const struct comm_message *came, double now)
 {
     struct wire_message message;
     enum status status = wire_unpack(came->bytes, came->size, &message);
-    if (!status && session->worker && came->from == 0 && is_for_worker(message.tag))
+    if (!status && session->worker && came->from == 0 && wire_is_for_worker(message.tag))
         return worker_message(session->worker, &message, now);
     status = status_context(status, "a message from rank %d", came->from);
     if (!session->leader)

@@ -42,10 +42,13 @@ static double seconds_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Wait up to `milliseconds` (-1: for ever) for bytes and append them; `*came` says whether any did. */
+/* Wait up to `milliseconds` (-1: for ever) for bytes and append them; `*came` says whether any did. A worker that ends closes its end
+ * as well, but then this process dies with it. */
 static enum status read_some(struct trainer *trainer, int milliseconds, bool *came)
 {
     *came = false;
+    if (trainer->halted)
+        return STATUS_OK;
     struct pollfd poll_in = {.fd = CHILD_IN, .events = POLLIN};
     int ready = poll(&poll_in, 1, milliseconds);
     if (ready < 0 && errno != EINTR)
@@ -58,10 +61,9 @@ static enum status read_some(struct trainer *trainer, int milliseconds, bool *ca
         return STATUS_OK;
     if (got < 0)
         return status_fail(STATUS_IO, "reading from the worker: %s", strerror(errno));
-    if (got == 0)
-        return status_fail(STATUS_IO, "the worker is gone");
+    trainer->halted = got == 0;
     pack_bytes(&trainer->in, bytes, (size_t)got);
-    *came = true;
+    *came = got > 0;
     return trainer->in.failed ? status_fail(STATUS_NOMEM, "out of memory for a message") : STATUS_OK;
 }
 
@@ -71,6 +73,8 @@ static enum status wait_for_job(struct trainer *trainer, struct wire_message *jo
     while (!size || trainer->in.size < size) {
         bool came;
         enum status status = read_some(trainer, -1, &came);
+        if (!status && trainer->halted)
+            status = status_fail(STATUS_IO, "the worker closed the pipe before it had given a job");
         if (!status && !size)
             status = wire_measure(trainer->in.data, trainer->in.size, &size);
         if (status)
@@ -195,7 +199,7 @@ enum status trainer_wait(struct trainer *trainer, uint32_t number, double second
 {
     double until = seconds_now() + seconds;
     enum status status = trainer_look(trainer);
-    while (!status && trainer->acknowledged < number) {
+    while (!status && !trainer->halted && trainer->acknowledged < number) {
         double left = until - seconds_now();
         if (left <= 0)
             break;

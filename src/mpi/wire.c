@@ -10,7 +10,7 @@ static const uint32_t magic = 0x77736e62; /* "bnsw" */
 static int fields_of(enum wire_tag tag)
 {
     switch (tag) {
-#define X(name, number, text, fields) case WIRE_##name: return fields;
+#define X(name, number, text, receiver, fields) case WIRE_##name: return fields;
         WIRE_TAGS(X)
 #undef X
     }
@@ -20,11 +20,21 @@ static int fields_of(enum wire_tag tag)
 const char *wire_name(enum wire_tag tag)
 {
     switch (tag) {
-#define X(name, number, text, fields) case WIRE_##name: return text;
+#define X(name, number, text, receiver, fields) case WIRE_##name: return text;
         WIRE_TAGS(X)
 #undef X
     }
     return "unknown";
+}
+
+bool wire_is_for_worker(enum wire_tag tag)
+{
+    switch (tag) {
+#define X(name, number, text, receiver, fields) case WIRE_##name: return receiver == WIRE_TO_WORKER;
+        WIRE_TAGS(X)
+#undef X
+    }
+    return false;
 }
 
 static uint32_t checksum(const uint8_t *payload, size_t size)

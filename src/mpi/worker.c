@@ -22,7 +22,7 @@ struct worker {
     size_t unacknowledged_bytes;
     struct pack frame;
     double heard, spoke, progressed;
-    bool leaving, over;
+    bool leaving, halted, over;
 };
 
 static enum status say(struct worker *worker, const struct wire_message *message, double now)
@@ -96,6 +96,16 @@ static void take_ack(struct worker *worker, const struct wire_message *ack)
         child_acknowledge(worker->child, ack->number);
 }
 
+/* The books are closed: a child whose pipe is full must be able to go on to its end. */
+static void take_halt(struct worker *worker, double now)
+{
+    worker->halted = true;
+    fifo_free(&worker->books);
+    worker->unacknowledged_bytes = 0;
+    if (worker->child)
+        child_halt(worker->child, now);
+}
+
 static enum status take_quit(struct worker *worker, double now)
 {
     child_free(worker->child);
@@ -119,6 +129,9 @@ enum status worker_message(struct worker *worker, const struct wire_message *mes
         if (worker->child)
             child_stop(worker->child, now);
         return STATUS_OK;
+    case WIRE_HALT:
+        take_halt(worker, now);
+        return STATUS_OK;
     case WIRE_QUIT:
         return worker->over ? STATUS_OK : take_quit(worker, now);
     default:
@@ -135,7 +148,7 @@ static enum status pass_on(struct worker *worker, const struct wire_message *mes
             return STATUS_OK;
         worker->progressed = now;
     }
-    if (message->tag == WIRE_RECORD) {
+    if (message->tag == WIRE_RECORD && !worker->halted) {
         struct entry entry = {message->trajectory, message->attempt, message->number, message->size};
         if (fifo_push(&worker->books, &entry))
             return STATUS_NOMEM;

@@ -105,21 +105,25 @@ static unsigned load(const struct task *task)
 }
 
 /* Remember that the first `done` records need not be sent again: only once they are on disk. */
-static void save(struct trainer *trainer, const struct task *task, unsigned done)
+static enum status save(struct trainer *trainer, const struct task *task, unsigned done)
 {
-    bool safe;
+    bool safe = true;
     if (is(task, "deaf"))
         for (;;)
             pause();
     if (done > task->rows * task->records) /* a state is of the training; the ENDs after it come together */
         done = task->rows * task->records;
-    if (task->state[0] == '-' || trainer_wait(trainer, trainer->records, 10, &safe) || !safe)
-        return;
+    if (task->state[0] == '-')
+        return STATUS_OK;
+    enum status status = trainer_wait(trainer, trainer->records, 10, &safe);
+    if (status || !safe)
+        return status ? status : status_fail(STATUS_IO, "not all records are on disk");
     FILE *file = fopen(task->state, "w");
     if (file) {
         fprintf(file, "%u\n", done);
         fclose(file);
     }
+    return STATUS_OK;
 }
 
 static enum status send_record(struct trainer *trainer, const struct task *task, unsigned i)
@@ -156,9 +160,11 @@ int main(void)
         while (i >= HELD_AT && !trainer_stop_requested() && access("hold", F_OK) == 0)
             nap(5);
         if (trainer_stop_requested()) {
-            save(&trainer, &task, i);
+            status = save(&trainer, &task, i);
+            if (status)
+                trainer_fail(&trainer, status_message());
             trainer_end(&trainer);
-            return CHILD_STOPPED_EXIT;
+            return status ? status_exit_code(status) : CHILD_STOPPED_EXIT;
         }
         status = send_record(&trainer, &task, i);
         if (!status)

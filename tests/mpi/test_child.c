@@ -8,6 +8,7 @@
 #include "bnsweep/mpi/child.h"
 #include "bnsweep/mpi/signals.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +44,9 @@ static struct child *spawn(const char *job, double hang_seconds, double stop_sec
     return child;
 }
 
-/* Listen until the end; acknowledge everything; ask it to stop after `stop_after` records (0: never). */
-static struct story hear(struct child *child, unsigned stop_after)
+/* Listen until the end; acknowledge all records up to `acknowledged`; ask it to stop after `stop_after` records (0: never). */
+static struct story hear_with(struct child *child, unsigned acknowledged, unsigned stop_after,
+                              void (*stop)(struct child *child, double now))
 {
     struct story story = {0};
     struct wire_message message;
@@ -57,9 +59,10 @@ static struct story hear(struct child *child, unsigned stop_after)
         if (message.tag == WIRE_RECORD) {
             assert_int_equal(message.number, ++story.records);
             story.bytes += message.size;
-            child_acknowledge(child, message.number);
+            if (message.number <= acknowledged)
+                child_acknowledge(child, message.number);
             if (story.records == stop_after)
-                child_stop(child, seconds_now());
+                stop(child, seconds_now());
         } else if (message.tag != WIRE_PROGRESS) {
             story.end = message.tag;
             snprintf(story.reason, sizeof story.reason, "%s", message.text ? message.text : "");
@@ -67,6 +70,11 @@ static struct story hear(struct child *child, unsigned stop_after)
     }
     child_free(child);
     return story;
+}
+
+static struct story hear(struct child *child, unsigned stop_after)
+{
+    return hear_with(child, UINT_MAX, stop_after, child_stop);
 }
 
 static struct story tell_story(const char *job)
@@ -142,6 +150,25 @@ static void a_stop_saves_the_state(void **state)
     rmdir(folder);
 }
 
+/* A halted child saves what is on disk and does not wait for what will not be: its patience, of 10 s, would have it killed first. */
+static void a_halt_ends_the_waiting(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/bnsweep-child-XXXXXX", path[64], job[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/state", folder);
+    snprintf(job, sizeof job, "ok 0 20 40 10 %s 1", path);
+    struct story story = hear_with(spawn(job, 5, 5), 2, 3, child_halt);
+    assert_int_equal(story.end, WIRE_FAILED);
+    assert_string_equal(story.reason, "not all records are on disk (exit status 1)");
+    assert_int_not_equal(access(path, F_OK), 0);
+    snprintf(job, sizeof job, "ok 0 200 40 10 %s 1", path); /* slow enough to be stopped before the next record */
+    assert_int_equal(hear_with(spawn(job, 5, 5), 3, 3, child_halt).end, WIRE_STOPPED);
+    assert_int_equal(access(path, F_OK), 0);
+    unlink(path);
+    rmdir(folder);
+}
+
 static void who_does_not_stop_is_killed(void **state)
 {
     (void)state;
@@ -186,7 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_whole), cmocka_unit_test(each_end_is_named), cmocka_unit_test(the_environment_is_clean),
-        cmocka_unit_test(a_stop_saves_the_state), cmocka_unit_test(who_does_not_stop_is_killed),
+        cmocka_unit_test(a_stop_saves_the_state), cmocka_unit_test(a_halt_ends_the_waiting), cmocka_unit_test(who_does_not_stop_is_killed),
         cmocka_unit_test(a_closed_ear_holds_the_child), cmocka_unit_test(a_missing_program_is_an_error),
         cmocka_unit_test(started_by_hand_it_refuses)};
     signals_begin();

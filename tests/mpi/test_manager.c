@@ -518,12 +518,33 @@ static void a_halt_acknowledges_nothing(void **state)
     assert_int_equal(record(&bench, 0, 0, 1, 2, 10, RECORD_VALUES), STATUS_IO);
     bench.log[0] = 0;
     manager_halt(bench.manager, 0);
-    expect(&bench, "drain to 0; ");
+    expect(&bench, "halt to 0; ");
     assert_int_equal(record(&bench, 0, 0, 1, 3, 10, RECORD_VALUES), STATUS_OK);
     assert_int_equal(manager_persisted(bench.manager, 2, 0), STATUS_OK);
     expect(&bench, "");
     tell(&bench, 0, WIRE_STOPPED, 0, 1, 0);
     expect(&bench, "quit to 0; ");
+    manager_free(bench.manager);
+}
+
+/* Who is saving a state when the disk fails would wait for an acknowledgement. */
+static void a_halt_follows_a_drain(void **state)
+{
+    (void)state;
+    struct bench bench;
+    set_up(&bench, 2);
+    begin(&bench);
+    hello(&bench, 0);
+    hello(&bench, 1);
+    bench.log[0] = 0;
+    manager_drain(bench.manager, 0);
+    expect(&bench, "drain to 0; drain to 1; ");
+    tell(&bench, 1, WIRE_STOPPED, 1, 5, 0);
+    bench.log[0] = 0;
+    manager_halt(bench.manager, 0);
+    expect(&bench, "halt to 0; ");
+    tell(&bench, 0, WIRE_STOPPED, 0, 1, 0);
+    expect(&bench, "quit to 0; quit to 1; ");
     manager_free(bench.manager);
 }
 
@@ -605,7 +626,8 @@ int main(void)
         cmocka_unit_test(something_short_starts_late),
         cmocka_unit_test(too_late_from_the_start_ends_at_once), cmocka_unit_test(a_silent_worker_is_replaced),
         cmocka_unit_test(our_own_pause_is_no_silence), cmocka_unit_test(the_last_worker_leaving_ends_it),
-        cmocka_unit_test(a_halt_acknowledges_nothing), cmocka_unit_test(a_job_that_cannot_go_out),
+        cmocka_unit_test(a_halt_acknowledges_nothing), cmocka_unit_test(a_halt_follows_a_drain),
+        cmocka_unit_test(a_job_that_cannot_go_out),
         cmocka_unit_test(progress_counts_parts), cmocka_unit_test(bad_plans_are_refused),
         cmocka_unit_test(strange_messages_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

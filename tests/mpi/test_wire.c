@@ -12,7 +12,7 @@ static const struct {
     enum wire_tag tag;
     int fields;
 } tags[] = {
-#define X(name, number, text, fields) {WIRE_##name, fields},
+#define X(name, number, text, receiver, fields) {WIRE_##name, fields},
     WIRE_TAGS(X)
 #undef X
 };

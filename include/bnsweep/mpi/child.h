@@ -39,6 +39,10 @@ void child_acknowledge(struct child *child, uint32_t number);
 /* Ask the child (SIGTERM) to save its state and end with CHILD_STOPPED_EXIT; it is killed after stop_seconds. */
 void child_stop(struct child *child, double now);
 
+/* Ask it the same, and let it know that nothing more will be acknowledged: it saves a state only if all its records are on disk, and
+ * does not wait. */
+void child_halt(struct child *child, double now);
+
 /* Kill the child if it still runs, wait for it, free everything; NULL is allowed. */
 void child_free(struct child *child);
 

@@ -92,7 +92,8 @@ uint64_t manager_serial(const struct manager *manager);
 
 /* Start no more, tell all workers to stop; over when all have answered. */
 enum status manager_drain(struct manager *manager, double now);
-/* Drain, and neither persist nor acknowledge anything from now on: the disk has failed. */
+/* Start no more, tell all workers to stop without waiting for acknowledgements, and neither persist nor acknowledge anything from now
+ * on: the disk has failed. */
 enum status manager_halt(struct manager *manager, double now);
 
 /* Let time pass: heartbeats, deadline, silent workers. Call it about every second at least. */

@@ -15,6 +15,7 @@ struct trainer {
     size_t job_size;
     uint32_t records;      /* sent so far */
     uint32_t acknowledged; /* as of the last look */
+    bool halted;           /* nothing more will be acknowledged */
     struct pack in, out;   /* received and not yet understood; the frame being sent */
     unsigned char *frame;  /* owned: the job's frame */
 };
@@ -42,7 +43,8 @@ enum status trainer_fail(struct trainer *trainer, const char *reason);
 /* Look, without waiting, up to which record all are on disk, into `trainer->acknowledged`. Errors as trainer_begin. */
 enum status trainer_look(struct trainer *trainer);
 
-/* Wait at most `seconds` until record `number` is on disk; `*done` says whether it is. Errors as trainer_begin. */
+/* Wait at most `seconds`, and no longer than anything is acknowledged, until record `number` is on disk; `*done` says whether it is.
+ * Errors as trainer_begin. */
 enum status trainer_wait(struct trainer *trainer, uint32_t number, double seconds, bool *done);
 
 /* Free what the trainer holds. */

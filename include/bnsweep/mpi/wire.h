@@ -6,6 +6,7 @@
 #include "bnsweep/base/pack.h"
 #include "bnsweep/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,35 +30,39 @@ enum wire_field {
     WIRE_KEY = WIRE_TRAJECTORY | WIRE_ATTEMPT
 };
 
-/* X(NAME, number, printable name, fields). The comment says who speaks and what it means. */
+enum wire_receiver { WIRE_TO_MANAGER, WIRE_TO_WORKER };
+
+/* X(NAME, number, printable name, receiver, fields). The comment says who speaks and what it means. */
 #define WIRE_TAGS(X)                                                                                                  \
     /* worker to manager: here I am, give me work (text: host; bytes: identity of the program) */                     \
-    X(HELLO, 1, "hello", WIRE_TEXT | WIRE_BYTES)                                                                      \
+    X(HELLO, 1, "hello", WIRE_TO_MANAGER, WIRE_TEXT | WIRE_BYTES)                                                     \
     /* manager to worker to child: train this (pid: the child's parent; bytes: the caller's) */                       \
-    X(JOB, 2, "job", WIRE_KEY | WIRE_PID | WIRE_BYTES)                                                                \
+    X(JOB, 2, "job", WIRE_TO_WORKER, WIRE_KEY | WIRE_PID | WIRE_BYTES)                                                \
     /* child to worker to manager: record `number` (from 1, within the attempt) of the unit in `row` */               \
-    X(RECORD, 3, "record", WIRE_KEY | WIRE_NUMBER | WIRE_ROW | WIRE_BYTES)                                            \
+    X(RECORD, 3, "record", WIRE_TO_MANAGER, WIRE_KEY | WIRE_NUMBER | WIRE_ROW | WIRE_BYTES)                           \
     /* manager to worker to child: all records up to `number` are on disk */                                          \
-    X(ACK, 4, "ack", WIRE_KEY | WIRE_NUMBER)                                                                          \
+    X(ACK, 4, "ack", WIRE_TO_WORKER, WIRE_KEY | WIRE_NUMBER)                                                          \
     /* child to worker to manager: how far it is */                                                                   \
-    X(PROGRESS, 5, "progress", WIRE_KEY | WIRE_STEPS)                                                                 \
+    X(PROGRESS, 5, "progress", WIRE_TO_MANAGER, WIRE_KEY | WIRE_STEPS)                                                \
     /* the end of an attempt, behind its records; the worker is free again (number: how many records) */              \
-    X(FINISHED, 6, "finished", WIRE_KEY | WIRE_NUMBER)                                                                \
-    X(STOPPED, 7, "stopped", WIRE_KEY)                                                                                \
-    X(FAILED, 8, "failed", WIRE_KEY | WIRE_TEXT)                                                                      \
+    X(FINISHED, 6, "finished", WIRE_TO_MANAGER, WIRE_KEY | WIRE_NUMBER)                                               \
+    X(STOPPED, 7, "stopped", WIRE_TO_MANAGER, WIRE_KEY)                                                               \
+    X(FAILED, 8, "failed", WIRE_TO_MANAGER, WIRE_KEY | WIRE_TEXT)                                                     \
     /* heartbeats: from the manager, from a worker */                                                                 \
-    X(PING, 9, "ping", 0)                                                                                             \
-    X(ALIVE, 10, "alive", 0)                                                                                          \
+    X(PING, 9, "ping", WIRE_TO_WORKER, 0)                                                                             \
+    X(ALIVE, 10, "alive", WIRE_TO_MANAGER, 0)                                                                         \
     /* manager to worker: stop the child, it saves its state */                                                       \
-    X(DRAIN, 11, "drain", 0)                                                                                          \
+    X(DRAIN, 11, "drain", WIRE_TO_WORKER, 0)                                                                          \
+    /* manager to worker: as drain, and no record will be acknowledged any more: the disk has failed */               \
+    X(HALT, 15, "halt", WIRE_TO_WORKER, 0)                                                                            \
     /* worker to manager: no more work for me (text: why) */                                                          \
-    X(LEAVING, 12, "leaving", WIRE_TEXT)                                                                              \
+    X(LEAVING, 12, "leaving", WIRE_TO_MANAGER, WIRE_TEXT)                                                             \
     /* manager to worker: end; worker to manager: the last word */                                                    \
-    X(QUIT, 13, "quit", 0)                                                                                            \
-    X(BYE, 14, "bye", 0)
+    X(QUIT, 13, "quit", WIRE_TO_WORKER, 0)                                                                            \
+    X(BYE, 14, "bye", WIRE_TO_MANAGER, 0)
 
 enum wire_tag {
-#define X(name, number, text, fields) WIRE_##name = number,
+#define X(name, number, text, receiver, fields) WIRE_##name = number,
     WIRE_TAGS(X)
 #undef X
 };
@@ -74,6 +79,9 @@ struct wire_message {
 
 /* Return the tag's printable name; "unknown" for a number not in the list. */
 const char *wire_name(enum wire_tag tag);
+
+/* Return whether ranks send messages of this tag to workers. */
+bool wire_is_for_worker(enum wire_tag tag);
 
 /* Append the message's frame to `pack`. STATUS_NOMEM; STATUS_INPUT where it exceeds WIRE_MAX_PAYLOAD. */
 enum status wire_pack(const struct wire_message *message, struct pack *pack);

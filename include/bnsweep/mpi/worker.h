@@ -27,7 +27,7 @@ enum status worker_create(struct comm *comm, const struct worker_config *config,
 /* Kill a running child and free the worker; NULL is allowed. */
 void worker_free(struct worker *worker);
 
-/* Take in a message of the manager (JOB, ACK, PING, DRAIN, QUIT). STATUS_CORRUPT for others, STATUS_IO, STATUS_NOMEM. */
+/* Take in a message of the manager (JOB, ACK, PING, DRAIN, HALT, QUIT). STATUS_CORRUPT for others, STATUS_IO, STATUS_NOMEM. */
 enum status worker_message(struct worker *worker, const struct wire_message *message, double now);
 
 /* Drive the child and pass on what it says, without waiting; `*active` is set where something happened, else left as it is.
