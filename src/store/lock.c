@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTE_SIZE = 512, LEFTOVER_MILLISECONDS = 30000 };
+enum { NOTE_SIZE = 512, LEFTOVER_MILLISECONDS = 30000, NOTE_MILLISECONDS = 1000 };
 
 static bool is_inherited(const char *path)
 {
@@ -57,10 +57,20 @@ static bool is_leftover(int fd)
            kill((pid_t)process, 0) != 0 && errno == ESRCH;
 }
 
+static void pause_a_millisecond(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* The holder may just have begun, and not yet have written its note. */
 static enum status fail_taken(int fd, const char *store)
 {
     char note[NOTE_SIZE];
     read_note(fd, note);
+    for (int i = 0; !*note && i < NOTE_MILLISECONDS; i++) {
+        pause_a_millisecond();
+        read_note(fd, note);
+    }
     return status_fail(STATUS_LOCKED, "%s is being written by another run (%s); wait for it or stop it", store,
                        *note ? note : "which left no note");
 }
@@ -72,7 +82,7 @@ static int lock_file(int fd)
         int error = errno;
         if (error != EWOULDBLOCK || i >= LEFTOVER_MILLISECONDS || !is_leftover(fd))
             return error;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        pause_a_millisecond();
     }
     return 0;
 }

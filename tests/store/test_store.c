@@ -722,6 +722,32 @@ static void test_second_writer_learns_who_is_first(void **state)
     reader_close(reader);
 }
 
+/* The first has the lock, and not yet written who it is. */
+static void test_second_writer_waits_for_the_note(void **state)
+{
+    struct folder *folder = *state;
+    struct lock lock;
+    char path[160], byte;
+    int ends[2];
+    snprintf(path, sizeof path, "%s.lock", folder->store);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(path, O_RDWR | O_CREAT, 0600);
+        if (fd < 0 || flock(fd, LOCK_EX) || write(ends[1], "x", 1) != 1)
+            _exit(1);
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        _exit(write(fd, "host a late one\n", 16) != 16 || pause());
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_int_equal(lock_take(folder->store, &lock), STATUS_LOCKED);
+    assert_non_null(strstr(status_message(), "(host a late one)"));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_stale_temporaries_go(void **state)
 {
     struct folder *folder = *state;
@@ -834,7 +860,8 @@ int main(int argc, char **argv)
         TEST(test_nothing_new_leaves_the_file_alone),
         TEST(test_new_setting_becomes_a_column), TEST(test_running_after_a_crash_is_pending), TEST(test_another_layout_is_refused),
         TEST(test_other_files_are_refused_unharmed), TEST(test_absent_folder_is_named), TEST(test_vanished_folder_stops_cleanly),
-        TEST(test_journals_that_do_not_fit_are_refused), TEST(test_damaged_journal_is_not_cut), TEST(test_leftover_lock_is_waited_for), TEST(test_second_writer_learns_who_is_first),
+        TEST(test_journals_that_do_not_fit_are_refused), TEST(test_damaged_journal_is_not_cut), TEST(test_leftover_lock_is_waited_for),
+        TEST(test_second_writer_learns_who_is_first), TEST(test_second_writer_waits_for_the_note),
         TEST(test_stale_temporaries_go), TEST(test_bad_records_are_refused_at_once), TEST(test_failing_description_makes_nothing),
         TEST(test_verify),
 #undef TEST
