@@ -1,9 +1,9 @@
 /* bnsweep bench: how fast this machine trains, phase by phase, beside what it can do at most. */
-#include "bench_report.h"
-#include "bench_settings.h"
 #include "commands.h"
-#include "options.h"
-#include "peak.h"
+#include "bench/bench_report.h"
+#include "bench/bench_settings.h"
+#include "bench/peak.h"
+#include "text/options.h"
 
 #include "bnsweep/base/hash.h"
 #include "bnsweep/run/configure.h"

@@ -1,7 +1,7 @@
 /* bnsweep diff: are two stores' numbers the same bits? */
 #include "commands.h"
-#include "difference.h"
-#include "options.h"
+#include "read/difference.h"
+#include "text/options.h"
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"

@@ -1,7 +1,7 @@
 /* bnsweep export: a store as CSV files. */
 #include "commands.h"
-#include "options.h"
-#include "tidy.h"
+#include "read/tidy.h"
+#include "text/options.h"
 
 #include "bnsweep/base/log.h"
 

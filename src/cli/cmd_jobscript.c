@@ -1,10 +1,10 @@
 /* bnsweep jobscript: a Slurm script for a sweep, with the numbers it needs. */
 #include "commands.h"
-#include "demand.h"
-#include "jobscript.h"
-#include "limit.h"
-#include "moment.h"
-#include "options.h"
+#include "plan/demand.h"
+#include "plan/jobscript.h"
+#include "text/limit.h"
+#include "text/moment.h"
+#include "text/options.h"
 
 #include "bnsweep/base/mem.h"
 

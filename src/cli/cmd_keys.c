@@ -1,7 +1,7 @@
 /* bnsweep keys: every setting of a sweep file and every measured variable, from the tables that drive the program. */
 #include "commands.h"
-#include "keys_print.h"
-#include "options.h"
+#include "text/keys_print.h"
+#include "text/options.h"
 
 #include "bnsweep/measure/variables.h"
 #include "bnsweep/sweep/nearest.h"

@@ -1,7 +1,7 @@
 /* bnsweep plan: what a run would do, without doing it. */
 #include "commands.h"
-#include "options.h"
-#include "outlook.h"
+#include "plan/outlook.h"
+#include "text/options.h"
 
 enum status cmd_plan(int argc, char **argv)
 {

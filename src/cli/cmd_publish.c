@@ -1,5 +1,5 @@
 #include "commands.h"
-#include "options.h"
+#include "text/options.h"
 
 #include "bnsweep/store/publish.h"
 

@@ -1,6 +1,6 @@
 /* bnsweep repair: go on from a journal that a run refuses, with all that can be read of it. */
 #include "commands.h"
-#include "options.h"
+#include "text/options.h"
 
 #include "bnsweep/store/repair.h"
 

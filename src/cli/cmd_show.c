@@ -1,11 +1,11 @@
 /* bnsweep show: all that is known of one unit. */
 #include "commands.h"
-#include "history.h"
-#include "moment.h"
-#include "options.h"
-#include "select.h"
-#include "tabulate.h"
-#include "verdict.h"
+#include "read/history.h"
+#include "read/select.h"
+#include "read/verdict.h"
+#include "text/moment.h"
+#include "text/options.h"
+#include "text/tabulate.h"
 
 #include "bnsweep/store/reader_unit.h"
 

@@ -1,9 +1,9 @@
 /* bnsweep status: how a sweep stands, also while it runs. */
 #include "commands.h"
-#include "moment.h"
-#include "options.h"
-#include "standing.h"
-#include "tabulate.h"
+#include "read/standing.h"
+#include "text/moment.h"
+#include "text/options.h"
+#include "text/tabulate.h"
 
 #include <jansson.h>
 #include <math.h>

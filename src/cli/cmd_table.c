@@ -1,6 +1,6 @@
 #include "commands.h"
-#include "options.h"
-#include "table.h"
+#include "read/table.h"
+#include "text/options.h"
 
 #include <stdbool.h>
 #include <stdio.h>

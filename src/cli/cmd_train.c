@@ -1,8 +1,8 @@
 /* The training child: a job in, records out. Everything that can crash or run out of memory happens here, in a process of its own. */
 #include "commands.h"
-#include "files.h"
-#include "kept.h"
 #include "outbox.h"
+#include "origin/files.h"
+#include "origin/kept.h"
 
 #include "bnsweep/mpi/child.h"
 #include "bnsweep/mpi/trainer.h"

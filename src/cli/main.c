@@ -1,7 +1,7 @@
 /* bnsweep: dispatches to the subcommands; the only place that decides an exit code. */
 #include "bnsweep/base/status.h"
 #include "commands.h"
-#include "provenance.h"
+#include "origin/provenance.h"
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/sweep/nearest.h"

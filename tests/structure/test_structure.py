@@ -22,6 +22,15 @@ ALLOWED = {
     "mpi": {"run", "measure", "core", "base", "sweep"},
     "cli": {"mpi", "run", "measure", "core", "base", "sweep", "store"},
 }
+# The same for the folders of src/cli; what is in cli itself may include them all, and none of them may include it.
+ALLOWED_IN_CLI = {
+    "text": set(),
+    "origin": set(),
+    "plan": {"origin", "text"},
+    "read": {"origin", "text"},
+    "proof": {"read", "origin", "text"},
+    "bench": {"origin", "text"},
+}
 # Header of a library -> the files that may include it.
 ALONE = {
     r"cblas\.h": re.compile(r"src/core/gemm\.c$"),
@@ -31,6 +40,8 @@ ALONE = {
     r"Random123/.*": re.compile(r"src/core/rng\.c$"),
     r"xxhash\.h": re.compile(r"src/base/hash\.c$"),
 }
+
+GENERATED = {"build_info.h", "build_commit.h", "jobscript_text.h"}
 
 problems = []
 
@@ -60,6 +71,21 @@ def check_includes(path):
                 problems.append(f"{name}:{number}: {header} is not for this file")
 
 
+def check_cli(path):
+    """Headers of the program's own folders are named from src/cli, except within one folder."""
+    name, room = str(path.relative_to(SOURCE)), path.parent.name
+    if path.parent.parent != SOURCE / "src/cli":
+        return 0
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s*"(?:([a-z]+)/)?([a-z0-9_]+\.h)"', line)
+        if not found:
+            continue
+        other, header = found.groups()
+        if not (other in ALLOWED_IN_CLI[room] if other else (path.parent / header).exists() or header in GENERATED):
+            problems.append(f"{name}:{number}: cli/{room} must not include {found.group(0)}")
+    return 1
+
+
 def check_exit(path):
     name = str(path.relative_to(SOURCE))
     if name == "src/cli/launch.c":  # a forked child that could not become mpirun
@@ -71,19 +97,19 @@ def check_exit(path):
 
 
 def check_symbols():
-    library = BUILD / "libbnsweep.a"
-    listing = subprocess.run(["nm", "-A", "--defined-only", "--extern-only", str(library)], capture_output=True, text=True, check=True)
+    objects = [BUILD / "libbnsweep.a", *sorted((BUILD / "CMakeFiles/bnsweep_program.dir").rglob("*.o"))]
+    listing = subprocess.run(["nm", "-A", "--defined-only", "--extern-only", *map(str, objects)], capture_output=True, text=True, check=True)
     count = 0
     for line in listing.stdout.splitlines():
-        found = re.match(r".*:([a-z0-9_]+)\.c\.o:\s*[0-9a-f]+ [A-Z] (\S+)", line)
+        found = re.match(r".*[:/]([a-z0-9_]+)\.c\.o:\s*[0-9a-f]+ [A-Z] (\S+)", line)
         if not found or found.group(2).startswith("__"):  # __asan_..., __odr_asan...: the sanitizers' own
             continue
         count += 1
         module, symbol = found.groups()
         if symbol != module and not symbol.startswith(module + "_"):
             problems.append(f"{module}.o exports {symbol}")
-    if count < 100:
-        problems.append(f"only {count} symbols were found in {library}: the check does not see them")
+    if count < 500:
+        problems.append(f"only {count} symbols were found in {objects}: the check does not see them")
 
 
 def main():
@@ -93,6 +119,9 @@ def main():
     for path in files:
         check_includes(path)
         check_exit(path)
+    rooms = sum(check_cli(path) for path in files)
+    if rooms < 50:
+        problems.append(f"only {rooms} sources were found in the folders of src/cli: the check does not see them")
     check_symbols()
     print("\n".join(problems) or f"{len(files)} files keep the law")
     return 1 if problems else 0

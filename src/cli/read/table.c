@@ -1,8 +1,8 @@
 #include "table.h"
 
-#include "csv.h"
 #include "ranking.h"
-#include "tabulate.h"
+#include "text/csv.h"
+#include "text/tabulate.h"
 
 #include "bnsweep/base/mem.h"
 

@@ -1,7 +1,7 @@
 #include "recheck.h"
 
-#include "difference.h"
-#include "kept.h"
+#include "origin/kept.h"
+#include "read/difference.h"
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/run/applied.h"

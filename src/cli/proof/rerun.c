@@ -1,8 +1,8 @@
 #include "rerun.h"
 
-#include "files.h"
-#include "kin.h"
 #include "recheck.h"
+#include "origin/files.h"
+#include "origin/kin.h"
 
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"

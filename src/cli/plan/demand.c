@@ -1,7 +1,7 @@
 #include "demand.h"
 
 #include "calibrate.h"
-#include "limit.h"
+#include "text/limit.h"
 
 #include <math.h>
 

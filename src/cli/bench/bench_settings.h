@@ -2,7 +2,7 @@
 #ifndef BNSWEEP_CLI_BENCH_SETTINGS_H
 #define BNSWEEP_CLI_BENCH_SETTINGS_H
 
-#include "options.h"
+#include "text/options.h"
 
 #include "bnsweep/sweep/settings.h"
 

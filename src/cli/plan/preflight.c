@@ -1,6 +1,6 @@
 #include "preflight.h"
 
-#include "files.h"
+#include "origin/files.h"
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/core/init.h"

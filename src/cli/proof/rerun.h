@@ -2,8 +2,8 @@
 #ifndef BNSWEEP_CLI_RERUN_H
 #define BNSWEEP_CLI_RERUN_H
 
-#include "frame.h"
 #include "proof.h"
+#include "read/frame.h"
 
 /* The units that were chosen. Zero-initialise; free with rerun_free. */
 struct rerun {

@@ -2,7 +2,7 @@
 #ifndef BNSWEEP_CLI_EVIDENCE_H
 #define BNSWEEP_CLI_EVIDENCE_H
 
-#include "frame.h"
+#include "read/frame.h"
 
 #include "bnsweep/base/hash.h"
 

@@ -1,7 +1,7 @@
 #include "sheet.h"
 
 #include "parameters.h"
-#include "provenance.h"
+#include "origin/provenance.h"
 
 #include "bnsweep/measure/plan.h"
 #include "bnsweep/run/configure.h"

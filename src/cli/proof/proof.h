@@ -4,7 +4,7 @@
 
 #include "effects.h"
 #include "evidence.h"
-#include "frame.h"
+#include "read/frame.h"
 
 enum proof_level { PROOF_WARNING, PROOF_ERROR };
 

@@ -1,7 +1,7 @@
 #include "difference.h"
 
-#include "kept.h"
-#include "provenance.h"
+#include "origin/kept.h"
+#include "origin/provenance.h"
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/sweep/number.h"

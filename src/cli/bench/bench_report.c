@@ -2,7 +2,7 @@
 
 #include "bench_settings.h"
 #include "peak.h"
-#include "provenance.h"
+#include "origin/provenance.h"
 
 #include "bnsweep/sweep/settings_text.h"
 

@@ -1,7 +1,7 @@
 #include "sources.h"
 
-#include "kept.h"
-#include "kin.h"
+#include "origin/kept.h"
+#include "origin/kin.h"
 
 #include "bnsweep/base/mem.h"
 #include "bnsweep/run/configure.h"

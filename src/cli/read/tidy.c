@@ -1,6 +1,6 @@
 #include "tidy.h"
 
-#include "csv.h"
+#include "text/csv.h"
 
 #include "bnsweep/base/mem.h"
 
