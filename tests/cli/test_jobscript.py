@@ -67,7 +67,7 @@ class Jobscript(StoreTest):
         limit = self.options(self.script("--cores", 2))["time"]
         self.assertEqual(limit, "0:15:00")
         many = [word for key in ("first_check", "check_every", "trace_every") for word in ("--set", key + "=100000000")]
-        many += ["--set", "steps=1000000000"]
+        many += ["--set", "steps=1000000000", "--set", "batch=256"]  # days, on the fastest machine too
         long = self.script("--cores", 2, "--time", "0:30:00", *many)
         times = int(re.search(r"in jobs of 0:30:00 it queues itself again about (\d+) times", long)[1])
         self.assertGreater(times, 5)
