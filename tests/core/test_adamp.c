@@ -34,7 +34,7 @@ static double project(struct tensor *t)
         size_t rows = view ? 1 : t->out, width = t->out * t->in / rows;
         double largest = 0;
         for (size_t row = 0; row < rows; row++)
-            largest = fmax(largest, view_cosine(t, row, width));
+            largest = numbers_larger(largest, view_cosine(t, row, width));
         if (largest >= delta / sqrt((double)width))
             continue;
         for (size_t row = 0; row < rows; row++) {
@@ -108,7 +108,7 @@ static void as_published(void **state)
             published_step(&tensors[i], param->kind == NET_CONV_WEIGHT || param->kind == NET_LINEAR_WEIGHT, 0.01, step);
             load(param, small.weights, weights);
             for (size_t j = 0; j < param->length * param->channels; j++)
-                worst = fmax(worst, fabs(weights[j] - tensors[i].p[j]));
+                worst = numbers_larger(worst, fabs(weights[j] - tensors[i].p[j]));
         }
     }
     print_message("error %.2g; projected per channel %d, per layer %d, not %d times\n", worst, projections[0], projections[1],

@@ -287,7 +287,7 @@ static void agrees_with_the_definition(void **state)
             backward(&p);
             double y = numbers_error(p.y_size, p.y, exact.y), dw = numbers_error(p.w_size, p.dw, exact.dw),
                    dx = numbers_error(p.x_size, p.dx, exact.dx);
-            worst = fmax(worst, fmax(y, fmax(dw, dx)));
+            worst = numbers_larger(worst, numbers_larger(y, numbers_larger(dw, dx)));
             if (!(y < allowed(9 * p.shape.cin) && dx < allowed(9 * p.shape.cout) && dw < allowed(p.y_size / p.shape.cout)))
                 fail_msg("%s, case %zu: errors %g %g %g", way_name(p.way), index, y, dw, dx);
             destroy(&p);

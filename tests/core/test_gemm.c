@@ -35,7 +35,7 @@ static void every_form_and_size(void **state)
                 gemm_multiply((enum gemm_form)form, m, n, k, a, b, (real)beta, c);
                 multiply((enum gemm_form)form, m, n, k, beta, expected);
                 for (size_t j = 0; j < m * n; j++)
-                    worst = fmax(worst, fabs((double)c[j] - (double)expected[j]) / (4 + sqrt((double)k)));
+                    worst = numbers_larger(worst, fabs((double)c[j] - (double)expected[j]) / (4 + sqrt((double)k)));
             }
     print_message("largest error, per root of the terms: %.2g\n", worst);
     assert_true(worst < 16 * NUMBERS_ROUNDING);

@@ -55,8 +55,8 @@ static double tensor_error(const struct net_param *param, const real *found, con
 {
     double difference = 0, largest = 0;
     for (size_t i = param->offset; i < param->offset + param->length * param->channels; i++) {
-        difference = fmax(difference, fabs((double)found[i] - exact[i]));
-        largest = fmax(largest, fabs(exact[i]));
+        difference = numbers_larger(difference, fabs((double)found[i] - exact[i]));
+        largest = numbers_larger(largest, fabs(exact[i]));
     }
     return difference / largest;
 }
@@ -85,7 +85,7 @@ static void in_float(const struct engine *engine)
     for (int i = 0; i < small.net.param_count; i++) {
         double error = tensor_error(&small.net.params[i], small.gradient, exact);
         print_message("%-16s %-14s error %.2g\n", engine->name, small.net.params[i].name, error);
-        worst = fmax(worst, error);
+        worst = numbers_larger(worst, error);
     }
     print_message("%-16s worst %.2g, PyTorch's %.2g\n", engine->name, worst, (double)PYTORCH_ERROR);
     assert_true(worst <= 2 * PYTORCH_ERROR);

@@ -36,7 +36,7 @@ static void the_default_is_uniform_within_one_over_root_fan_in(void **state)
         double bound = 1 / sqrt(tensors[i].fan_in), largest = 0, square = 0;
         for (size_t j = 0; j < count; j++) {
             double value = (double)weights[param->offset + j];
-            largest = fmax(largest, fabs(value));
+            largest = numbers_larger(largest, fabs(value));
             square += value * value / (bound * bound);
         }
         assert_true(largest < bound * (1 + 1e-7) && largest > bound * (count > 100 ? 0.98 : 0.3));

@@ -33,8 +33,8 @@ static void assert_gradient(const char *name, size_t count, real *values, const 
         values[i] = kept - step;
         double below = objective();
         values[i] = kept;
-        worst = fmax(worst, fabs((above - below) / (2 * (double)step) - (double)gradient[i]));
-        largest = fmax(largest, fabs((double)gradient[i]));
+        worst = numbers_larger(worst, fabs((above - below) / (2 * (double)step) - (double)gradient[i]));
+        largest = numbers_larger(largest, fabs((double)gradient[i]));
     }
     print_message("%s: error %.2g of %.2g\n", name, worst, largest);
     assert_true(worst <= 1e-8 * (1 + largest));

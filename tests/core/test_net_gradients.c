@@ -72,13 +72,13 @@ static struct comparison compare(struct small_net *small, const double *r, const
             seen[side] = kinks(plain);
         }
         small->weights[i] = kept;
-        result.largest = fmax(result.largest, fabs((double)small->gradient[i]));
+        result.largest = numbers_larger(result.largest, fabs((double)small->gradient[i]));
         if (seen[0] != pattern || seen[1] != pattern) {
             result.skipped++;
             continue;
         }
         result.compared++;
-        result.worst = fmax(result.worst, fabs((loss[0] - loss[1]) / (2 * (double)step) - (double)small->gradient[i]));
+        result.worst = numbers_larger(result.worst, fabs((loss[0] - loss[1]) / (2 * (double)step) - (double)small->gradient[i]));
     }
     return result;
 }
@@ -171,9 +171,9 @@ static void a_bias_before_batch_norm_has_no_gradient(void **state)
             const struct net_param *bias = &small.net.params[small.net.block[i].bias],
                                    *weight = &small.net.params[small.net.block[i].weight];
             for (size_t c = 0; c < bias->channels; c++)
-                largest = fmax(largest, fabs((double)small.gradient[bias->offset + c]));
+                largest = numbers_larger(largest, fabs((double)small.gradient[bias->offset + c]));
             for (size_t c = 0; c < weight->channels * weight->length; c++)
-                weights = fmax(weights, fabs((double)small.gradient[weight->offset + c]));
+                weights = numbers_larger(weights, fabs((double)small.gradient[weight->offset + c]));
         }
         if (held)
             assert_true(largest > 0.01 * weights);

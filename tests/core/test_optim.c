@@ -62,7 +62,7 @@ static double distance(const struct optim_config *config)
         for (size_t i = 0; i < small.net.size; i++) {
             small.weights[i] += update[i];
             (config->kind == OPTIM_SGD ? torch_sgd : torch_adam)(config, rate_of(step), step, (double)small.gradient[i], &torch[i]);
-            worst = fmax(worst, fabs((double)small.weights[i] - torch[i].p));
+            worst = numbers_larger(worst, fabs((double)small.weights[i] - torch[i].p));
         }
     }
     small_net_free(&small);

@@ -18,7 +18,7 @@ static void uniform_numbers_fill_their_range(void **state)
     for (size_t i = 0; i < COUNT; i++) {
         assert_true((double)u[i] >= (double)(float)-bound && (double)u[i] < bound);
         lowest = fmin(lowest, (double)u[i]);
-        highest = fmax(highest, (double)u[i]);
+        highest = numbers_larger(highest, (double)u[i]);
         sum += (double)u[i] / bound;
         square += (double)u[i] * (double)u[i] / (bound * bound);
     }

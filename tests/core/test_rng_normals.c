@@ -65,8 +65,8 @@ static void each_is_box_and_muller_of_its_words(void **state)
     for (size_t i = 0; i < COUNT; i += 2) {
         double u = (double)fminf(1.0f, ((float)words[i] + 0.5f) * 0x1p-32f);
         double radius = sqrt(-2 * log(u)), angle = 2 * acos(-1) * words[i + 1] * 0x1p-32;
-        worst = fmax(worst, fabs((double)z[i] - radius * cos(angle)));
-        worst = fmax(worst, fabs((double)z[i + 1] - radius * sin(angle)));
+        worst = numbers_larger(worst, fabs((double)z[i] - radius * cos(angle)));
+        worst = numbers_larger(worst, fabs((double)z[i + 1] - radius * sin(angle)));
     }
     print_message("largest error of a normal: %g\n", worst);
     assert_true(worst < 2e-6);

@@ -85,7 +85,7 @@ static double turn(double degrees, double length)
             small.weights[at] = (real)(length * (k ? sin(radians) : cos(radians)));
     geometry_angle(&small.net, small.weights, then, out);
     for (size_t c = 0; c < CHANNELS; c++)
-        worst = fmax(worst, fabs(out[c] - degrees));
+        worst = numbers_larger(worst, fabs(out[c] - degrees));
     return worst;
 }
 
@@ -96,7 +96,7 @@ static void angles_are_exact_however_small(void **state)
     double worst = 0;
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
         double error = turn(angles[i], 1) / angles[i];
-        worst = fmax(worst, error);
+        worst = numbers_larger(worst, error);
         assert_true(error < 16 * NUMBERS_ROUNDING + 1e-14);
         assert_true(turn(angles[i], 3.7) / angles[i] < 16 * NUMBERS_ROUNDING + 1e-14); /* lengths do not matter */
     }

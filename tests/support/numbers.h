@@ -24,6 +24,12 @@ static inline void numbers_fill(uint64_t seed, size_t count, real *out)
         out[i] = (real)numbers_next(&seed);
 }
 
+/* The larger one of two; a NaN stays, which fmax would drop. */
+static inline double numbers_larger(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
 /* The largest |a - b|, as a share of the largest |b| (of 1 where b is all zero); infinite where either holds a NaN. */
 static inline double numbers_error(size_t count, const real *a, const real *b)
 {
@@ -31,8 +37,8 @@ static inline double numbers_error(size_t count, const real *a, const real *b)
     for (size_t i = 0; i < count; i++) {
         if (isnan(a[i]) || isnan(b[i]))
             return INFINITY;
-        difference = fmax(difference, fabs((double)a[i] - (double)b[i]));
-        scale = fmax(scale, fabs((double)b[i]));
+        difference = numbers_larger(difference, fabs((double)a[i] - (double)b[i]));
+        scale = numbers_larger(scale, fabs((double)b[i]));
     }
     return difference / (scale > 0 ? scale : 1);
 }
