@@ -64,14 +64,14 @@ static void become_mpirun(char *const *arguments)
 
 /* What happened to mpirun, as seen so far. */
 struct watch {
-    bool had_ranks;
-    unsigned rounds, without_ranks; /* looks; seconds since its last rank ended */
+    bool had_ranks, given_up;
+    unsigned rounds, without_ranks; /* looks; seconds since its last rank ended, or since its start */
 };
 
-enum { ROUNDS_A_SECOND = 10, PATIENCE_SECONDS = 10 };
+enum { ROUNDS_A_SECOND = 10, PATIENCE_SECONDS = 10, STARTING_SECONDS = 60 };
 
 /* Between two looks: a request to stop is repeated, since ranks that were being started when it came have missed it; and an mpirun whose
- * ranks were killed while they started can wait for them for ever: it is ended. */
+ * ranks were killed while they started, or that could not start any, can wait for them for ever: it is ended. */
 static void look_after(pid_t mpirun, struct watch *watch)
 {
     nanosleep(&(struct timespec){.tv_nsec = 1000000000 / ROUNDS_A_SECOND}, NULL);
@@ -81,9 +81,11 @@ static void look_after(pid_t mpirun, struct watch *watch)
         kill(mpirun, SIGUSR1);
     bool ranks = offspring_any(mpirun);
     watch->had_ranks = watch->had_ranks || ranks;
-    watch->without_ranks = ranks || !watch->had_ranks ? 0 : watch->without_ranks + 1;
-    if (watch->without_ranks >= PATIENCE_SECONDS)
-        kill(mpirun, watch->without_ranks == PATIENCE_SECONDS ? SIGTERM : SIGKILL);
+    watch->without_ranks = ranks ? 0 : watch->without_ranks + 1;
+    if (watch->without_ranks < (watch->had_ranks || stops ? PATIENCE_SECONDS : STARTING_SECONDS))
+        return;
+    kill(mpirun, watch->given_up ? SIGKILL : SIGTERM);
+    watch->given_up = true;
 }
 
 /* The status whose exit code a process ended with; its message is empty. */
@@ -104,8 +106,11 @@ static enum status status_of_end(int state, const struct watch *watch)
         return STATUS_OK;
     if (stops && !known) /* it came before the ranks could take it */
         return status_fail(STATUS_INCOMPLETE, "stopped while the ranks were being started or ended; run again to go on");
-    if (watch->without_ranks >= PATIENCE_SECONDS)
+    if (watch->given_up && watch->had_ranks)
         return status_fail(STATUS_IO, "mpirun had lost its ranks and did not end; run again to go on");
+    if (watch->given_up)
+        return status_fail(STATUS_IO, "mpirun started no rank within %d s; what it lacks (ulimit -a, space in /tmp), `mpirun -n 2 hostname` "
+                                      "may say", STARTING_SECONDS);
     if (WIFSIGNALED(state))
         return status_fail(STATUS_IO, "mpirun was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
     return status_of_exit(WEXITSTATUS(state));

@@ -5,6 +5,7 @@ has() { grep -qw "$1" /proc/cpuinfo; }
 engines="reference baseline"
 has avx2 && has fma && engines="$engines avx2"
 has avx512vl && has avx512dq && engines="$engines avx512"
+[ "$(uname -m)" = aarch64 ] && engines="$engines neon"
 # Direct convolutions, Winograd's, and channels that are padded.
 for geometry in "9 16-32" "16 16-32-32" "12 5-20-33"; do
     read -r image channels <<<"$geometry"
