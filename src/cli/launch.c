@@ -101,11 +101,13 @@ static enum status status_of_exit(int code)
 
 static enum status status_of_end(int state, const struct watch *watch)
 {
-    bool known = WIFEXITED(state) && (WEXITSTATUS(state) < 4 || WEXITSTATUS(state) == status_exit_code(STATUS_INCOMPLETE));
+    /* After a second stop mpirun has ended the ranks itself, and its status says nothing of the sweep. */
+    bool known = WIFEXITED(state) && urgent < 2 &&
+                 (WEXITSTATUS(state) < 4 || WEXITSTATUS(state) == status_exit_code(STATUS_INCOMPLETE));
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
         return STATUS_OK;
     if (stops && !known) /* it came before the ranks could take it */
-        return status_fail(STATUS_INCOMPLETE, "stopped while the ranks were being started or ended; run again to go on");
+        return status_fail(STATUS_INCOMPLETE, "stopped before all ranks had ended in good order; run again to go on");
     if (watch->given_up && watch->had_ranks)
         return status_fail(STATUS_IO, "mpirun had lost its ranks and did not end; run again to go on");
     if (watch->given_up)

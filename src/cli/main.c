@@ -61,7 +61,7 @@ static const char *nearest_command(const char *text)
 static void explain(int number)
 {
     static const char text[] = "bnsweep: error: the program crashed; a damaged store or data file can do that, inside the HDF5 library:"
-                               " try h5dump on it, and put a copy in its place\n";
+                               " try h5dump on it, and put a copy in its place; so can too little memory (ulimit -v)\n";
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     raise(number); /* its handler is gone */
 }
@@ -95,6 +95,7 @@ static enum status run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file that would exceed a limit is an error of its write, as a full disk is */
     if (argc < 2) {
         print_usage(stderr);
         return status_exit_code(STATUS_INPUT);

@@ -101,6 +101,13 @@ static enum status say_unit(void *context, const struct manager_unit *unit)
     return leader->callbacks->unit(leader->callbacks->context, &said);
 }
 
+static void say_given_up(void *context, uint32_t worker, const char *reason)
+{
+    const struct leader *leader = context;
+    int rank = rank_of(leader, worker);
+    log_write(LOG_WARNING, "rank %d on %s is given up, and its work goes to others: %s", rank, leader->hosts[rank], reason);
+}
+
 /* --- life --- */
 
 /* The deadline on the clock of `now`: jumps of the wall clock later on do not move it. */
@@ -129,7 +136,7 @@ enum status leader_create(struct comm *comm, const struct session_config *config
         .start_margin = limits->start_margin, .stop_margin = limits->stop_margin, .ping_seconds = limits->ping_seconds,
         .silent_seconds = alone(comm) ? 0 : limits->silent_seconds,
         .drain_seconds = 2 * limits->stop_seconds + 4 * limits->ping_seconds};
-    struct manager_actions actions = {leader, send_message, persist, say_unit};
+    struct manager_actions actions = {leader, send_message, persist, say_unit, say_given_up};
     leader->hosts = mem_array((size_t)comm_size(comm), sizeof *leader->hosts);
     enum status status = leader->hosts ? manager_create(&manager, &actions, now, &leader->manager) : STATUS_NOMEM;
     if (status) {

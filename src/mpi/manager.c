@@ -290,12 +290,15 @@ static enum status look_for_silence(struct manager *manager, double now)
         struct worker *worker = &manager->workers[w];
         double silence = now - worker->heard;
         char reason[96];
+        if (worker->state == LOST || worker->state == GONE)
+            continue;
         if (manager->config.silent_seconds > 0 && silence > manager->config.silent_seconds)
             snprintf(reason, sizeof reason, "worker %u said nothing for %.0f s", w, silence);
         else if (slow && (worker->state == BUSY || manager->stage == QUITTING))
             snprintf(reason, sizeof reason, "worker %u did not stop within %.0f s", w, manager->config.drain_seconds);
         else
             continue;
+        manager->actions.given_up(manager->actions.context, w, reason);
         enum status status = lose(manager, w, reason);
         if (status)
             return status;

@@ -167,14 +167,31 @@ void state_remove(const char *path)
         unlink(temporary);
 }
 
-static enum status read_file(const char *path, uint8_t **data, size_t *size)
+static enum status fail_foreign(const char *path)
+{
+    return status_fail(STATUS_CORRUPT, "'%s' is not a state of a trajectory", path);
+}
+
+/* A pipe would be waited for, and something else might be of any size. */
+static enum status look_at_file(int file, const char *path, size_t *size)
 {
     struct stat info;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    char head[sizeof magic];
+    *size = 0;
+    if (fstat(file, &info))
+        return io_error("read", path);
+    if (!S_ISREG(info.st_mode) || pread(file, head, sizeof head, 0) != sizeof head || memcmp(head, magic, sizeof head) != 0)
+        return fail_foreign(path);
+    *size = (size_t)info.st_size;
+    return STATUS_OK;
+}
+
+static enum status read_file(const char *path, uint8_t **data, size_t *size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return io_error("read", path);
-    enum status status = fstat(file, &info) ? io_error("read", path) : STATUS_OK;
-    *size = status ? 0 : (size_t)info.st_size;
+    enum status status = look_at_file(file, path, size);
     *data = status ? NULL : mem_array(*size, 1);
     if (!status && !*data)
         status = STATUS_NOMEM;
@@ -198,7 +215,7 @@ static enum status check_file(const char *path, struct hash key, struct unpack *
 {
     const uint8_t *head = unpack_bytes(unpack, sizeof magic);
     if (!head || memcmp(head, magic, sizeof magic) != 0 || unpack->size < CHECKSUM_SIZE)
-        return status_fail(STATUS_CORRUPT, "'%s' is not a state of a trajectory", path);
+        return fail_foreign(path);
     struct unpack tail = {.data = unpack->data, .size = unpack->size, .at = unpack->size - CHECKSUM_SIZE};
     if (unpack_u64(&tail) != hash_checksum(unpack->data, unpack->size - CHECKSUM_SIZE, 0))
         return status_fail(STATUS_CORRUPT, "the state '%s' is damaged: its checksum is wrong", path);

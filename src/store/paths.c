@@ -31,7 +31,7 @@ static bool read_link(const char *store, char out[PATH_MAX])
     return length < PATH_MAX;
 }
 
-enum status paths_resolve(const char *store, char out[PATH_MAX])
+static enum status resolve(const char *store, char out[PATH_MAX])
 {
     struct stat info;
     if (realpath(store, out)) {
@@ -43,7 +43,7 @@ enum status paths_resolve(const char *store, char out[PATH_MAX])
         return status_fail(STATUS_INPUT, "%s: %s", store, strerror(errno));
     char given[PATH_MAX], folder[PATH_MAX];
     if (read_link(store, given)) /* links in a circle gave another error above */
-        return paths_resolve(given, out);
+        return resolve(given, out);
     const char *name = paths_folder(store, given);
     if (strlen(store) >= PATH_MAX || !*name)
         return status_fail(STATUS_INPUT, "%s: this is no name for a store", store);
@@ -53,6 +53,15 @@ enum status paths_resolve(const char *store, char out[PATH_MAX])
     if (snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) >= PATH_MAX)
         return status_fail(STATUS_INPUT, "%s: the path is too long", store);
     return STATUS_OK;
+}
+
+enum status paths_resolve(const char *store, char out[PATH_MAX])
+{
+    enum status status = resolve(store, out);
+    if (!status && strlen(out) + PATHS_COMPANION >= PATH_MAX)
+        status = status_fail(STATUS_INPUT, "%s: the path is too long: %zu characters, allowed are %d", store, strlen(out),
+                             PATH_MAX - PATHS_COMPANION - 1);
+    return status;
 }
 
 enum status paths_beside(const char *store, const char *suffix, char out[PATH_MAX])

@@ -6,8 +6,12 @@
 
 #include <limits.h>
 
+/* What the longest name beside a store, a state's in its folder, adds to the store's path at most. */
+enum { PATHS_COMPANION = 128 };
+
 /* Write the absolute path of `store`, which may not exist yet, with symbolic links resolved: two names of one store then
- * share its lock and journal. STATUS_IO where its folder cannot be reached. */
+ * share its lock and journal. STATUS_INPUT where its folder cannot be reached, where it is no file, or where the path leaves no room
+ * for the names of what stands beside it. */
 enum status paths_resolve(const char *store, char out[PATH_MAX]);
 
 /* Write `store` + `suffix` (".journal", ".lock"). STATUS_INPUT where that is too long. */

@@ -4,6 +4,7 @@ at once, readers, strange paths: a clear message and status 1 with all that was 
 bits of an undisturbed one. `long` does more of each; `seed=N` repeats one."""
 import errno
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -115,6 +116,22 @@ def calls_fail(place, random):
             count("stopped by failing calls")
         go_on(place, store, recorded(store), f"calls fail from {at} on")
         count("runs with failing calls")
+
+
+def files_of_limited_size(place):
+    """As `ulimit -f`, but from some moment on, since MPI would not start with such limits: a write beyond it is an error as on a full
+    disk, and not the end of the process by a signal."""
+    for ranks in (1, 3):
+        store = place.folder / f"limited{ranks}.h5"
+        job = Job(place.ini, store, ranks, *STATES, environment=place.hold_back(SLOW))
+        job.await_records(store)
+        for kind, pid in job.processes():
+            if kind == "rank0":
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+        code, text = end(place, job), job.output()
+        check(code == 1 and os.strerror(errno.EFBIG) in text, f"a limit on the size of files: exit status {code}: {text}")
+        go_on(place, store, recorded(store), "a limit on the size of files")
+        count("limits on the size of files")
 
 
 def read_only_from_the_start(place):
@@ -301,6 +318,7 @@ def main():
             read_only_from_the_start(place)
         else:
             print("not root, or no right to mount: small disks are left out")
+        files_of_limited_size(place)
         calls_fail(place, random)
         folder_goes(place, moved=False)
         folder_goes(place, moved=True)

@@ -75,6 +75,11 @@ static enum status on_unit(void *context, const struct manager_unit *unit)
     return outcome(bench, "unit");
 }
 
+static void on_given_up(void *context, uint32_t worker, const char *reason)
+{
+    write_log(context, "%u given up: %s; ", worker, reason);
+}
+
 static void set_up(struct bench *bench, uint32_t workers)
 {
     *bench = (struct bench){.config = {.trajectories = trajectories, .trajectory_count = 3, .rows = rows, .unit_count = 4,
@@ -83,7 +88,7 @@ static void set_up(struct bench *bench, uint32_t workers)
 
 static void begin(struct bench *bench)
 {
-    struct manager_actions actions = {bench, on_send, on_persist, on_unit};
+    struct manager_actions actions = {bench, on_send, on_persist, on_unit, on_given_up};
     assert_int_equal(manager_create(&bench->config, &actions, bench->now, &bench->manager), STATUS_OK);
 }
 
@@ -460,7 +465,7 @@ static void a_silent_worker_is_replaced(void **state)
         bench.log[0] = 0;
         manager_tick(bench.manager, bench.now);
     }
-    assert_non_null(strstr(bench.log, "10 pending: worker 0 said nothing for 301 s"));
+    assert_non_null(strstr(bench.log, "0 given up: worker 0 said nothing for 301 s; 10 pending: worker 0 said nothing for 301 s"));
     assert_int_equal(manager_lost_count(bench.manager), 1);
     bench.log[0] = 0;
     tell(&bench, 0, WIRE_ALIVE, 0, 0, 0); /* back, too late */
@@ -595,7 +600,7 @@ static void bad_plans_are_refused(void **state)
         set_up(&bench, 1);
         bench.config.trajectories = &bad[i];
         bench.config.trajectory_count = 1;
-        struct manager_actions actions = {&bench, on_send, on_persist, on_unit};
+        struct manager_actions actions = {&bench, on_send, on_persist, on_unit, on_given_up};
         assert_int_equal(manager_create(&bench.config, &actions, 0, &bench.manager), STATUS_INPUT);
         assert_null(bench.manager);
     }

@@ -125,6 +125,13 @@ static enum status on_send(void *context, uint32_t w, const struct wire_message 
     return STATUS_OK;
 }
 
+static void on_given_up(void *context, uint32_t w, const char *reason)
+{
+    const struct simulation *sim = context;
+    (void)reason;
+    assert_false(sim->workers[w].left);
+}
+
 static enum status on_persist(void *context, const struct wire_message *record)
 {
     struct simulation *sim = context;
@@ -350,7 +357,7 @@ static void set_up(struct simulation *sim, uint32_t workers, uint32_t units, uin
     assert_non_null(sim->trajectories);
     sim->config = (struct manager_config){.trajectories = sim->given, .trajectory_count = sim->trajectory_count, .rows = sim->rows,
                                           .unit_count = units, .workers = workers, .max_attempts = 3, .suspect_after = SUSPECT_AFTER, .ping_seconds = 5};
-    struct manager_actions actions = {sim, on_send, on_persist, on_unit};
+    struct manager_actions actions = {sim, on_send, on_persist, on_unit, on_given_up};
     assert_int_equal(manager_create(&sim->config, &actions, 0, &sim->manager), STATUS_OK);
     for (uint32_t w = 0; w < workers; w++) {
         enlist(sim, w);

@@ -26,6 +26,6 @@ begin stopped never
 [ "${1:-}" != long ] || begin waiting never
 until [ -e never/mpirun.started ]; do sleep 0.05; done
 kill -TERM "${process[stopped]}"
-expect_end stopped 75 "stopped while the ranks were being started"
+expect_end stopped 75 "stopped before all ranks had ended in good order"
 expect_end lost 1 "mpirun had lost its ranks and did not end"
 [ "${1:-}" != long ] || expect_end waiting 1 "mpirun started no rank within 60 s"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lost.sh"
 prepare
 
-for victim in launcher mpirun rank0 worker all ctrl-c; do
+for victim in launcher mpirun rank0 worker all ctrl-c twice; do
     # As a terminal has it: a process group of its own, which Ctrl-C reaches whole.
     begin env --default-signal=INT setsid "$bnsweep" run sweep.ini -o $victim.h5 -j 2 --state-every 0.2
     await_training
@@ -15,9 +15,10 @@ for victim in launcher mpirun rank0 worker all ctrl-c; do
     worker) kill_rank tail ;;
     all) kill -9 $(ours) 2>/dev/null ;;
     ctrl-c) kill -INT -- -$sweep ;;
+    twice) kill -TERM $sweep && sleep 0.1 && kill -TERM $sweep ;; # "now", while the states are being saved
     esac
     finish
-    [ $victim != ctrl-c ] || expect_rc 75 $victim
+    [[ $victim != ctrl-c && $victim != twice ]] || expect_rc 75 $victim
     expect_nobody_left $victim
     "$bnsweep" run --left sweep.ini -o $victim.h5 >log
     rc=$?

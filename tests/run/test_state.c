@@ -197,9 +197,14 @@ static void what_cannot_be_read(void **state)
     unlink(path);
     assert_load(STATUS_IO, "No such file", &config, key);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_load(STATUS_IO, path, &config, key);
+    assert_load(STATUS_CORRUPT, "is not a state", &config, key);
     assert_int_equal(rmdir(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes into it */
+    assert_load(STATUS_CORRUPT, "is not a state", &config, key);
+    unlink(path);
     write_bytes(0);
+    assert_load(STATUS_CORRUPT, "is not a state", &config, key);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0); /* more than could be read */
     assert_load(STATUS_CORRUPT, "is not a state", &config, key);
 }
 

@@ -62,6 +62,8 @@ struct manager_actions {
     enum status (*persist)(void *context, const struct wire_message *record);
     /* Write a unit's new state. */
     enum status (*unit)(void *context, const struct manager_unit *unit);
+    /* Tell people that a worker was given up, and why; `reason` is valid during the call. */
+    void (*given_up)(void *context, uint32_t worker, const char *reason);
 };
 
 struct manager_progress {
