@@ -293,9 +293,9 @@ static enum status look_for_silence(struct manager *manager, double now)
         if (worker->state == LOST || worker->state == GONE)
             continue;
         if (manager->config.silent_seconds > 0 && silence > manager->config.silent_seconds)
-            snprintf(reason, sizeof reason, "worker %u said nothing for %.0f s", w, silence);
+            snprintf(reason, sizeof reason, "the worker said nothing for %.0f s", silence);
         else if (slow && (worker->state == BUSY || manager->stage == QUITTING))
-            snprintf(reason, sizeof reason, "worker %u did not stop within %.0f s", w, manager->config.drain_seconds);
+            snprintf(reason, sizeof reason, "the worker did not stop within %.0f s", manager->config.drain_seconds);
         else
             continue;
         manager->actions.given_up(manager->actions.context, w, reason);

@@ -45,6 +45,7 @@ kill -CONT $frozen 2>/dev/null
 finish
 expect_unique_ends
 grep -q 'said nothing for' sink || fail "the frozen worker was not noticed"
+expect_log 'rank 2 on .* is given up, and its work goes to others: the worker said nothing for'
 
 touch hold
 begin silent_seconds=2 ping_seconds=0.2
