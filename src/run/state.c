@@ -118,7 +118,7 @@ static enum status sync_folder(const char *path)
 static enum status temporary_of(const char *path, char out[PATH_MAX])
 {
     if (snprintf(out, PATH_MAX, "%s.new", path) >= PATH_MAX)
-        return status_fail(STATUS_IO, "the path '%s' is too long", path);
+        return status_fail(STATUS_IO, "the path of a state is too long: '%s'", path);
     return STATUS_OK;
 }
 

@@ -31,6 +31,13 @@ static bool read_link(const char *store, char out[PATH_MAX])
     return length < PATH_MAX;
 }
 
+/* The path comes last, where a message is cut. */
+static enum status fail_too_long(size_t length, const char *path)
+{
+    return status_fail(STATUS_INPUT, "the store's path is too long: %zu characters, allowed are %d: %s", length,
+                       PATH_MAX - PATHS_COMPANION - 1, path);
+}
+
 static enum status resolve(const char *store, char out[PATH_MAX])
 {
     struct stat info;
@@ -45,29 +52,30 @@ static enum status resolve(const char *store, char out[PATH_MAX])
     if (read_link(store, given)) /* links in a circle gave another error above */
         return resolve(given, out);
     const char *name = paths_folder(store, given);
-    if (strlen(store) >= PATH_MAX || !*name)
+    if (!*name)
         return status_fail(STATUS_INPUT, "%s: this is no name for a store", store);
     if (!realpath(given, folder))
         return status_fail(STATUS_INPUT, "%s: the store's folder %s cannot be reached: %s; make it, or give another with -o", store,
                            given, strerror(errno));
     if (snprintf(out, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) >= PATH_MAX)
-        return status_fail(STATUS_INPUT, "%s: the path is too long", store);
+        return fail_too_long(strlen(folder) + 1 + strlen(name), store);
     return STATUS_OK;
 }
 
 enum status paths_resolve(const char *store, char out[PATH_MAX])
 {
+    if (strlen(store) >= PATH_MAX)
+        return fail_too_long(strlen(store), store);
     enum status status = resolve(store, out);
     if (!status && strlen(out) + PATHS_COMPANION >= PATH_MAX)
-        status = status_fail(STATUS_INPUT, "%s: the path is too long: %zu characters, allowed are %d", store, strlen(out),
-                             PATH_MAX - PATHS_COMPANION - 1);
+        status = fail_too_long(strlen(out), store);
     return status;
 }
 
 enum status paths_beside(const char *store, const char *suffix, char out[PATH_MAX])
 {
     if (snprintf(out, PATH_MAX, "%s%s", store, suffix) >= PATH_MAX)
-        return status_fail(STATUS_INPUT, "%s%s: the path is too long", store, suffix);
+        return fail_too_long(strlen(store), store);
     return STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "bnsweep/store/reader_unit.h"
 #include "bnsweep/store/verify.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -575,6 +576,33 @@ static void test_absent_folder_is_named(void **state)
     assert_int_equal(publish_run("/nowhere/at/all/s.h5"), STATUS_INPUT);
 }
 
+/* The longest path whose journal, lock and states have names, and one that leaves them none. */
+static void test_path_too_long_is_refused(void **state)
+{
+    struct folder *folder = *state;
+    struct writer *writer;
+    struct writer_unit unit;
+    char path[PATH_MAX], part[201];
+    const size_t most = PATH_MAX - 129;
+    memset(part, 'd', 200);
+    part[200] = 0;
+    snprintf(path, sizeof path, "%s", folder->path);
+    while (strlen(path) + 1 + 200 + 2 <= most) {
+        snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", part);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    size_t length = strlen(path);
+    path[length] = '/';
+    memset(path + length + 1, 's', most - length);
+    path[most + 1] = 0; /* one too many */
+    assert_int_equal(fixture_open(path, &folder->layout, 1, &unit, &writer), STATUS_INPUT);
+    assert_non_null(strstr(status_message(), "path is too long: 3968 characters, allowed are 3967"));
+    assert_int_equal(access(path, F_OK), -1);
+    path[most] = 0;
+    assert_int_equal(fixture_open(path, &folder->layout, 1, &unit, &writer), STATUS_OK);
+    assert_int_equal(writer_close(writer), STATUS_OK);
+}
+
 static void test_vanished_folder_stops_cleanly(void **state)
 {
     struct folder *folder = *state;
@@ -859,7 +887,8 @@ int main(int argc, char **argv)
         TEST(test_replay_is_harmless), TEST(test_extension_keeps_what_is_there), TEST(test_repeated_values),
         TEST(test_nothing_new_leaves_the_file_alone),
         TEST(test_new_setting_becomes_a_column), TEST(test_running_after_a_crash_is_pending), TEST(test_another_layout_is_refused),
-        TEST(test_other_files_are_refused_unharmed), TEST(test_absent_folder_is_named), TEST(test_vanished_folder_stops_cleanly),
+        TEST(test_other_files_are_refused_unharmed), TEST(test_absent_folder_is_named), TEST(test_path_too_long_is_refused),
+        TEST(test_vanished_folder_stops_cleanly),
         TEST(test_journals_that_do_not_fit_are_refused), TEST(test_damaged_journal_is_not_cut), TEST(test_leftover_lock_is_waited_for),
         TEST(test_second_writer_learns_who_is_first), TEST(test_second_writer_waits_for_the_note),
         TEST(test_stale_temporaries_go), TEST(test_bad_records_are_refused_at_once), TEST(test_failing_description_makes_nothing),
