@@ -220,7 +220,7 @@ static void a_failed_save_leaves_the_old_file(void **state)
     assert_fails(STATUS_IO, "No such file", state_save(trajectory, elsewhere, key));
     memset(endless, 'x', sizeof endless - 1);
     endless[sizeof endless - 1] = 0;
-    assert_fails(STATUS_IO, "the path 'xxx", state_save(trajectory, endless, key));
+    assert_fails(STATUS_IO, "the path of a state is too long: 'xxx", state_save(trajectory, endless, key));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     signal(SIGXFSZ, SIG_IGN);
     small = (struct rlimit){100, limit.rlim_max};
