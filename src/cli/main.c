@@ -57,11 +57,11 @@ static const char *nearest_command(const char *text)
     return nearest_name(text, names, count);
 }
 
-/* HDF5 1.10 can crash over a damaged file. Say so, before the process ends by the signal. */
+/* HDF5 1.10 can crash over a damaged file, and other libraries where memory ends. Say so, before the process ends by the signal. */
 static void explain(int number)
 {
-    static const char text[] = "bnsweep: error: the program crashed; a damaged store or data file can do that, inside the HDF5 library:"
-                               " try h5dump on it, and put a copy in its place; so can too little memory (ulimit -v)\n";
+    static const char text[] = "bnsweep: error: the program crashed; too little memory (ulimit -v) can do that, and a damaged store or data"
+                               " file, inside the HDF5 library: try h5dump on it, and put a copy in its place\n";
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     raise(number); /* its handler is gone */
 }

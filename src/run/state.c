@@ -180,7 +180,12 @@ static enum status look_at_file(int file, const char *path, size_t *size)
     *size = 0;
     if (fstat(file, &info))
         return io_error("read", path);
-    if (!S_ISREG(info.st_mode) || pread(file, head, sizeof head, 0) != sizeof head || memcmp(head, magic, sizeof head) != 0)
+    if (!S_ISREG(info.st_mode))
+        return fail_foreign(path);
+    ssize_t got = pread(file, head, sizeof head, 0);
+    if (got < 0)
+        return io_error("read", path);
+    if (got != sizeof head || memcmp(head, magic, sizeof head) != 0)
         return fail_foreign(path);
     *size = (size_t)info.st_size;
     return STATUS_OK;
@@ -210,11 +215,10 @@ static enum status read_file(const char *path, uint8_t **data, size_t *size)
     return status;
 }
 
-/* Check the whole file and leave `unpack` behind the key, before the size of the arrays. */
+/* Check the whole file, whose magic was seen, and leave `unpack` behind the key, before the size of the arrays. */
 static enum status check_file(const char *path, struct hash key, struct unpack *unpack)
 {
-    const uint8_t *head = unpack_bytes(unpack, sizeof magic);
-    if (!head || memcmp(head, magic, sizeof magic) != 0 || unpack->size < CHECKSUM_SIZE)
+    if (!unpack_bytes(unpack, sizeof magic) || unpack->size < CHECKSUM_SIZE)
         return fail_foreign(path);
     struct unpack tail = {.data = unpack->data, .size = unpack->size, .at = unpack->size - CHECKSUM_SIZE};
     if (unpack_u64(&tail) != hash_checksum(unpack->data, unpack->size - CHECKSUM_SIZE, 0))

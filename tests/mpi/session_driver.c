@@ -1,8 +1,8 @@
 /* session_driver TRAINER JOBS SINK [LIMIT=VALUE ...]: a sweep of fake trainings.
  * JOBS holds a line a trajectory: "COUNT MODE UNTIL PAUSE RECORDS SIZE STATE" (fake_trainer.c), COUNT units in consecutive rows.
  * SINK is appended to, a line a record: "record ROW ATTEMPT NUMBER BYTES-HASH KIND", and a unit state: "unit ROW STATE REASON".
- * LIMIT is one of session_limits, or "seconds" until the deadline, or "full": records after which the disk is full, "other":
- * the rank that pretends to be another program, or "bad": the rank on which every training process fails. */
+ * LIMIT is one of session_limits, or "seconds" until the deadline, or "full": records after which the disk is full, "stuck": seconds it
+ * takes to say so, "other": the rank that pretends to be another program, or "bad": the rank on which every training process fails. */
 #include "bnsweep/base/hash.h"
 #include "bnsweep/base/log.h"
 #include "bnsweep/base/mem.h"
@@ -24,6 +24,7 @@ struct driver {
     char (*jobs)[LINE_SIZE];
     uint32_t count, units;
     uint64_t records, full;
+    double stuck;
 };
 
 static enum status job(void *context, uint32_t t, uint32_t attempt, struct pack *pack)
@@ -40,8 +41,10 @@ static enum status job(void *context, uint32_t t, uint32_t attempt, struct pack 
 static enum status record(void *context, uint32_t row, uint32_t attempt, uint32_t number, const void *bytes, size_t size)
 {
     struct driver *driver = context;
-    if (driver->full && ++driver->records > driver->full)
+    if (driver->full && ++driver->records > driver->full) {
+        nanosleep(&(struct timespec){.tv_sec = (time_t)driver->stuck}, NULL);
         return status_fail(STATUS_IO, "the disk is full");
+    }
     fprintf(driver->sink, "record %u %u %u %016llx %u\n", row, attempt, number, (unsigned long long)hash_checksum(bytes, size, 0),
             *(const unsigned char *)bytes);
     return STATUS_OK;
@@ -107,6 +110,8 @@ static bool set_limit(struct session_config *config, struct driver *driver, cons
         config->deadline = (double)time(NULL) + value;
     else if (!strcmp(name, "full"))
         driver->full = (uint64_t)value;
+    else if (!strcmp(name, "stuck"))
+        driver->stuck = value;
     else if (!strcmp(name, "other"))
         config->identity = comm_rank(comm) == (int)value ? "another program" : config->identity;
     else if (!strcmp(name, "bad"))

@@ -8,6 +8,7 @@
 #include "bnsweep/mpi/child.h"
 #include "bnsweep/mpi/signals.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -154,18 +155,20 @@ static void a_stop_saves_the_state(void **state)
 static void a_halt_ends_the_waiting(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/bnsweep-child-XXXXXX", path[64], job[128];
+    char folder[] = "/tmp/bnsweep-child-XXXXXX", before[PATH_MAX];
+    assert_non_null(getcwd(before, sizeof before));
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/state", folder);
-    snprintf(job, sizeof job, "ok 0 20 40 10 %s 1", path);
-    struct story story = hear_with(spawn(job, 5, 5), 2, 3, child_halt);
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(close(creat("hold", 0600)), 0); /* it is stopped behind its fourth record */
+    struct story story = hear_with(spawn("ok 0 0 40 10 state 1", 5, 5), 3, 4, child_halt);
     assert_int_equal(story.end, WIRE_FAILED);
     assert_string_equal(story.reason, "not all records are on disk (exit status 1)");
-    assert_int_not_equal(access(path, F_OK), 0);
-    snprintf(job, sizeof job, "ok 0 200 40 10 %s 1", path); /* slow enough to be stopped before the next record */
-    assert_int_equal(hear_with(spawn(job, 5, 5), 3, 3, child_halt).end, WIRE_STOPPED);
-    assert_int_equal(access(path, F_OK), 0);
-    unlink(path);
+    assert_int_not_equal(access("state", F_OK), 0);
+    assert_int_equal(hear_with(spawn("ok 0 0 40 10 state 1", 5, 5), 4, 4, child_halt).end, WIRE_STOPPED);
+    assert_int_equal(access("state", F_OK), 0);
+    unlink("state");
+    unlink("hold");
+    assert_int_equal(chdir(before), 0);
     rmdir(folder);
 }
 

@@ -72,12 +72,13 @@ expect_log 'rank 2 on .* gets no work for now: 3 trajectories in a row crashed t
 [ "$(grep -c 'exit status 1 without a message' sink)" = 3 ] || fail "the bad worker had $(grep -c 'exit status 1' sink) tries"
 
 # A full disk stops the sweep, with what it took before. Nobody waits for acknowledgements, neither to save a state (that would be a
-# training process's 10 s, of which it has 5) nor to go on writing into a pipe whose reader has had enough.
+# training process's 10 s, of which it has 5) nor to go on writing into a pipe whose reader has had enough
+# (64 MB, while the disk hangs).
 for count in 1 3; do
     for records in "5 20" "300 1000000"; do
         rm -f sink
         for i in $(seq 20); do echo "1 ok 0 5 $records s$i"; done >many
-        start $count many full=7 stop_seconds=5
+        start $count many full=7 stuck=2 stop_seconds=5
         finish
         expect_rc 1 "a full disk"
         expect_log 'IO: the disk is full'
