@@ -5,7 +5,7 @@
 tiny >tiny.ini
 mkdir lost never
 printf '%s\n' '#!/bin/bash' 'sleep 1 &' 'wait' 'exec sleep 1000' >lost/mpirun
-printf '%s\n' '#!/bin/bash' 'touch "$0.started"' 'exec sleep 1000' >never/mpirun
+printf '%s\n' '#!/bin/bash' 'touch "$0.started.$PPID"' 'exec sleep 1000' >never/mpirun
 chmod +x lost/mpirun never/mpirun
 
 declare -A process
@@ -24,7 +24,7 @@ expect_end() { # CASE STATUS MESSAGE
 begin lost lost
 begin stopped never
 [ "${1:-}" != long ] || begin waiting never
-until [ -e never/mpirun.started ]; do sleep 0.05; done
+until [ -e "never/mpirun.started.${process[stopped]}" ]; do sleep 0.05; done
 kill -TERM "${process[stopped]}"
 expect_end stopped 75 "stopped before all ranks had ended in good order"
 expect_end lost 1 "mpirun had lost its ranks and did not end"

@@ -81,7 +81,7 @@ def check_cli(path):
         if not found:
             continue
         other, header = found.groups()
-        if not (other in ALLOWED_IN_CLI[room] if other else (path.parent / header).exists() or header in GENERATED):
+        if not (other in ALLOWED_IN_CLI.get(room, set()) if other else (path.parent / header).exists() or header in GENERATED):
             problems.append(f"{name}:{number}: cli/{room} must not include {found.group(0)}")
     return 1
 
